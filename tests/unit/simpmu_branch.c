@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the simulated core predicts, on branches whose predictability is known: from how
- * they are made. */
+/* What the simulated core predicts, on branches of known predictability. */
 #define TEST_SETUP make_predictor
 #include "simpmu_rig.h"
 
@@ -30,8 +29,7 @@ static struct branch branch_at(uint64_t ip)
         return branch;
 }
 
-/* The share of wrong predictions for a branch that is taken when PATTERN has a 1 at its
- * number modulo LENGTH. */
+/* The share of wrong predictions of a branch taken as PATTERN's bits say. */
 static double wrong_of_pattern(const char *pattern, uint64_t length)
 {
         struct branch branch = branch_at(0x401000);
@@ -122,8 +120,7 @@ TEST(targets_are_predicted_by_what_came_before)
         assert_near((double)wrong_random / TIMES, 7.0 / 8, 0.05);
 }
 
-/* Three times of four to one target, else to any of eight others by chance: these cannot
- * be predicted, and must not make the first be forgotten. */
+/* Three of four times to one target, else to any of eight: the first is not forgotten. */
 TEST(chance_targets_do_not_spoil_the_usual_one)
 {
         const double least = 0.25;
@@ -140,8 +137,7 @@ TEST(chance_targets_do_not_spoil_the_usual_one)
         assert_true((double)wrong / TIMES < 1.35 * least);
 }
 
-/* What comes after a wrongly predicted branch issues so many cycles after what decides
- * it. */
+/* What follows a wrongly predicted branch issues so many cycles after its decision. */
 TEST(a_misprediction_costs_its_cycles)
 {
         const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
@@ -224,8 +220,7 @@ TEST(without_windows_each_counts_once)
 TEST(weight_multiplies_the_wait)
 {
         const uint64_t decided = 30, cost = 56;
-        const struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         thread_mispredict(&rig->hot, rig->threads[0], decided, cost, 8);
         assert_int_equal(rig->hot.stall, 8 * (decided + cost));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the ways of branches meet, in pieces of code whose flow graph is known, and what
- * instructions' bytes say of where they lead. */
+/* Where the ways of branches meet, in code whose flow graph is known. */
 #include "simpmu_rig.h"
 
 #include "model/code.h"
@@ -49,17 +48,6 @@ static void assert_meets(struct code *code, uint32_t branch, uint32_t at,
         assert_int_equal(meeting.changed, changed);
 }
 
-/* 1: if (c) { 2; 3; } 4; return */
-TEST(ways_meet_behind_what_one_skips)
-{
-        struct code *code = code_new();
-
-        add(code, 1, CODE_CONDITIONAL, 4);
-        add_plain(code, 2, 4);
-        add(code, 5, CODE_END, 0);
-        assert_meets(code, 1, 4, 2, 0, 1 << 2 | 1 << 3);
-}
-
 /* 1: if (c) { 2; 3: goto 6 } else { 4; 5 } 6; return */
 TEST(ways_meet_behind_two_arms)
 {
@@ -100,8 +88,7 @@ TEST(ways_meet_in_a_loop_that_still_runs)
         assert_meets(code, 2, 4, 1, 0, 1 << 3);
 }
 
-/* 1: if (c) { 2: never run } 3; return: what has not run is no way. And a way that ends
- * the program is none. */
+/* 1: if (c) { 2: never run } 3; return: what has not run is no way. */
 TEST(code_that_has_not_run_is_no_way)
 {
         struct code *code = code_new();

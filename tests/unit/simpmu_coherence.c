@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that move between the cores of the simulated machine: where a load finds them,
- * how long that takes, and how often cores that fight for a line lose it. */
+/* Lines that move between cores: where a load finds them, how long, how often lost. */
 #include "simpmu_rig.h"
 
 #define SETTLE 8000u /* instructions after which everything has arrived */
@@ -21,8 +20,7 @@ static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
 
 TEST(a_modified_line_is_answered_by_its_core)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 3, 1, 1);
+        struct rig *rig = rig_without_walks(3, 1, 1);
 
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
@@ -39,8 +37,7 @@ TEST(a_modified_line_is_answered_by_its_core)
 
 TEST(a_write_takes_the_line_from_all_others)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 3, 1, 1);
+        struct rig *rig = rig_without_walks(3, 1, 1);
 
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
@@ -76,8 +73,7 @@ TEST(to_write_a_line_of_several_cores_takes_a_request)
 /* What the first thread wrote before there was another is found in its core, too. */
 TEST(what_one_thread_has_prepared_is_found_in_its_core)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = rig_without_walks(1, 1, 1);
         struct sim_thread *second = allocate(sizeof(*second));
 
         on_core(rig, 0, ACCESS_STORE, MIB);
@@ -91,8 +87,7 @@ TEST(what_one_thread_has_prepared_is_found_in_its_core)
 /* A modified line that has left its core is the L3's. */
 TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 2, 1, 1);
+        struct rig *rig = rig_without_walks(2, 1, 1);
 
         on_core(rig, 1, ACCESS_LOAD, MIB + LINE_BYTES); /* both use the page */
         run_thread(rig, 0);
@@ -113,8 +108,7 @@ static void forget_all(struct rig *rig)
 
 TEST(a_write_takes_a_forgotten_line_from_all_others)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 3, 1, 1);
+        struct rig *rig = rig_without_walks(3, 1, 1);
 
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
@@ -129,8 +123,7 @@ TEST(a_write_takes_a_forgotten_line_from_all_others)
 
 TEST(a_forgotten_line_is_answered_by_the_core_that_modified_it)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 3, 1, 1);
+        struct rig *rig = rig_without_walks(3, 1, 1);
 
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
@@ -317,8 +310,7 @@ TEST(contested_lines_do_not_disturb_each_other)
 /* A reader beside one who writes loses the line; readers alone do not. */
 TEST(only_writes_take_lines)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
         const uint64_t *hitm = &rig->threads[1]->counters.loads_at[SIMPMU_LEVEL_HITM];
 
         for (uint64_t turn = 1; turn <= 40; turn++) {
@@ -339,8 +331,7 @@ TEST(only_writes_take_lines)
 /* The core that keeps the line to itself in the end needs no more help of the model. */
 TEST(a_fight_ends)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
 
         for (uint64_t turn = 1; turn <= 20; turn++) {
                 for (uint32_t thread = 0; thread < 2; thread++) {
@@ -355,12 +346,10 @@ TEST(a_fight_ends)
         assert_true(passes_filter(rig, ACCESS_STORE, MIB));
 }
 
-/* The write that finds out about the fight takes the line out of the filter that the
- * loads before have put it in: those that come next have to be noted. */
+/* The write that finds out about the fight takes the line out of the filter. */
 TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
 
         on_core(rig, 0, ACCESS_LOAD, 2 * MIB); /* the first cycle is none of a fight */
         on_core(rig, 1, ACCESS_STORE, MIB);
@@ -374,8 +363,7 @@ TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 
 TEST(a_line_that_is_handed_over_once_is_no_fight)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
+        struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
 
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
@@ -387,12 +375,11 @@ TEST(a_line_that_is_handed_over_once_is_no_fight)
 /* A line goes from one to the next: with more cores each waits longer. */
 TEST(many_cores_share_the_transfers_of_a_line)
 {
-        struct simpmu_params params = params_without_walks();
         uint64_t increments[2] = {0, 0};
         const uint32_t threads[2] = {2, 8};
 
         for (int i = 0; i < 2; i++) {
-                struct rig *rig = rig_new(&params, threads[i], NO_SAMPLES, 1);
+                struct rig *rig = rig_without_walks(threads[i], NO_SAMPLES, 1);
                 for (uint64_t turn = 1; turn <= 40; turn++) {
                         for (uint32_t t = 0; t < threads[i]; t++) {
                                 run_thread(rig, t);
@@ -408,7 +395,6 @@ TEST(many_cores_share_the_transfers_of_a_line)
                 /* No more than one transfer at a time. */
                 assert_true(hitm * HITM_CYCLES < 40 * GATE_CYCLES * 5 / 2);
         }
-        /* Four times the cores; each goes on between two transfers until its store buffer
-         * is full. */
+        /* Four times the cores; each goes on until its store buffer is full. */
         assert_true(increments[1] < increments[0] * 5 / 2);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How often a core loses a line that others use, by the formula of contest.h: once for
- * each request of theirs since its own last access. */
+/* How often a core loses a line that others use, by the formula of contest.h. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
 #include "model/contest.h"
@@ -61,8 +60,7 @@ static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                           &loss);
 }
 
-/* How often RIVAL loses LINE in the stretch with NUMBER, which it uses every 16 slots,
- * after the first of these uses. */
+/* How often RIVAL loses LINE in stretch NUMBER, used every 16 slots. */
 static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                                   bool writes)
 {
@@ -84,8 +82,7 @@ static void settle(struct rival *rival, uint64_t line, uint64_t number)
         (void)use(rival, line, number * STRETCH, false, &loss);
 }
 
-/* How often a core that reads or WRITES loses the line to 8 accesses of another, which
- * reads or writes: one in 64 slots. */
+/* How often a core that reads or WRITES loses the line to 8 accesses of another. */
 static uint32_t losses_to_another(bool other_writes, bool writes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
@@ -100,16 +97,11 @@ static uint32_t losses_to_another(bool other_writes, bool writes)
         return losses;
 }
 
-/* In the 496 slots from the first use to the last there are 7 of them. What the core does
- * itself does not count. */
-TEST(each_write_of_another_takes_the_line)
+/* In the 496 slots from first to last use there are 7. Its own uses do not count. */
+TEST(accesses_of_another_take_the_line)
 {
         assert_int_equal(losses_to_another(true, false), 7);
         assert_int_equal(losses_to_another(true, true), 7);
-}
-
-TEST(reads_take_the_line_from_a_writer_alone)
-{
         assert_int_equal(losses_to_another(false, false), 0);
         assert_int_equal(losses_to_another(false, true), 7);
 }

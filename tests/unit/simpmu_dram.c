@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated main memory against the formulas of dram.h: latency at a given traffic,
- * and the traffic that reads and writes together reach. */
+/* The simulated main memory against the formulas of dram.h. */
 #include "simpmu_rig.h"
 
 #include "model/kernel_time.h"
@@ -25,8 +24,7 @@ static struct dram memory(double channels, double turnaround_ns, double write_ba
         return dram;
 }
 
-/* The latency after a long time with a read every PERIOD_NS and a write for every
- * READS_PER_WRITE of them (0: none). */
+/* The latency after long reads every PERIOD_NS, a write for every READS_PER_WRITE. */
 static double latency_at(struct dram dram, double period_ns, int reads_per_write)
 {
         const int reads = 200000;
@@ -59,8 +57,7 @@ TEST(latency_grows_as_a_queue_s_does)
         }
 }
 
-/* Half as many writes as reads, in batches of 8, and a turn-round of 32 ns on each of two
- * channels: 2 ns more for each write. */
+/* Half as many writes, in batches of 8, turn-round of 32 ns, two channels: 2 ns more. */
 TEST(writes_and_turn_rounds_take_time)
 {
         const double period = 10;
@@ -87,8 +84,7 @@ TEST(writes_alone_need_no_turn_rounds)
         assert_near((double)(done - warm_at), (double)(writes - warm) * LINE_NS, 0.02);
 }
 
-/* The mean latency over a long time of reads every PERIOD_NS, with half as many writes,
- * of which BURST come at once. */
+/* The mean latency of reads every PERIOD_NS, with half as many writes, BURST at once. */
 static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, int burst)
 {
         const int reads = 200000, settled = reads / 2;
@@ -123,8 +119,7 @@ TEST(bursts_of_writes_count_at_their_mean_rate)
 /* ---- reads that each wait for one before: so many are under way at any time ---- */
 #define TURN_NS 5000u /* that a thread may be ahead of the others */
 
-/* A thread of the program with UNDER_WAY reads at once, which writes a line with each
- * where it STORES. */
+/* A thread with UNDER_WAY reads at once, and a write with each if it STORES. */
 struct reader {
         uint32_t under_way;
         bool stores;
@@ -286,8 +281,7 @@ TEST(no_more_passes_in_any_ten_microseconds)
         }
 }
 
-/* Stores alone read a line and write one: with a turn-round of T in batches of B the two
- * take 2 lines' time and T / B more. */
+/* Stores alone read a line and write one: 2 lines' time and T / B for turn-round T. */
 TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
 {
         const uint64_t bytes = 32 * MIB;
@@ -357,8 +351,7 @@ static uint64_t clock_of(const struct rig *rig, uint32_t thread)
         return instructions + rig->threads[thread]->stall;
 }
 
-/* All threads run, no one further ahead of the last than the gate lets it. Returns what
- * memory moves, in GB/s. */
+/* All threads run, none further ahead than the gate; returns GB/s of memory. */
 static double moved_gbs(struct rig *rig, step_fn *run_step)
 {
         uint64_t done[CORES] = {0}, lines = 0, last = 0;

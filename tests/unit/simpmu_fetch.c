@@ -48,8 +48,7 @@ TEST(decoded_code_is_at_hand)
         assert_int_equal(lost_to(rig, CODE_LINE), 0);
 }
 
-/* 128 lines fill the cache of decoded code; twice as many, one after the other, are
- * decoded each time, from L1I. */
+/* 128 lines fill the cache of decoded code; twice as many are decoded each time. */
 TEST(code_beyond_the_op_cache_is_decoded)
 {
         const struct simpmu_params params = default_params();
@@ -70,15 +69,13 @@ TEST(code_beyond_the_op_cache_is_decoded)
         assert_true(is_known(rig, CODE_LINE + 2 * fit - 1));
 }
 
-/* The slots that the front end loses to LINE when generated code comes to it: that asks
- * for the line only where it is not known. */
+/* The slots that the front end loses to LINE when it is not known. */
 static uint64_t lost_to_generated(struct rig *rig, uint64_t line)
 {
         return is_known(rig, line) ? 0 : lost_to(rig, line);
 }
 
-/* Where six issue and four are decoded in a cycle, each instruction takes half a slot
- * more, also on lines that have an odd number of them. */
+/* Where six issue and four are decoded, each instruction takes half a slot more. */
 TEST(no_part_of_a_slot_is_lost)
 {
         const uint64_t lines = 10000;
@@ -103,8 +100,7 @@ TEST(no_part_of_a_slot_is_lost)
         }
 }
 
-/* A line that is run every second time stays, however many others of its set are run
- * once: the one that was not used for longest has to go. */
+/* A line that is run every second time stays: the one least recently used goes. */
 TEST(code_in_use_stays_decoded)
 {
         const struct simpmu_params params = default_params();
@@ -146,8 +142,7 @@ TEST(lines_of_l2_come_ahead)
                 (uint64_t)(params.l2_latency_cycles - params.fetch_ahead_cycles) * width);
 }
 
-/* What the front end has not delivered cannot issue; behind a wrong prediction it begins
- * with the thread. */
+/* What is not delivered cannot issue; behind a wrong prediction delivery begins anew. */
 TEST(instructions_wait_for_the_front_end)
 {
         const struct simpmu_params params = default_params();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses whose data is brought in time: what a perfect prefetch gives, and what it
- * cannot give. */
+/* Accesses whose data is brought in time: what a perfect prefetch gives. */
 #include "simpmu_rig.h"
 
 #include "model/in_time.h"
@@ -40,8 +39,7 @@ TEST(a_chase_waits_for_memory)
         assert_true(chase(&params, false, 0) > DRAM_CYCLES);
 }
 
-/* 400 instructions take 100 cycles, in which the twelve buffers bring six lines: none is
- * waited for. */
+/* 400 instructions take 100 cycles, in which buffers bring six lines: no wait. */
 TEST(data_in_time_is_waited_for_no_longer)
 {
         struct simpmu_params params = default_params();
@@ -50,8 +48,7 @@ TEST(data_in_time_is_waited_for_no_longer)
         assert_true(cycles >= 100 && cycles < 106);
 }
 
-/* Lines come as fast as the twelve buffers let them, 200 / 12 cycles each (Little's law).
- */
+/* Lines come as fast as twelve buffers let them, 200 / 12 cycles each. */
 TEST(buffers_limit_it)
 {
         struct simpmu_params params = default_params();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel writes leaves in the simulated caches, and what it costs: system calls'
- * results and pages that are touched for the first time. */
+/* What the kernel writes leaves in the caches, and what calls and first touches cost. */
 #include "simpmu_rig.h"
 
 #define PAGE  4096ull
@@ -21,10 +20,9 @@ static enum page_kind every_page(uint64_t page, uint64_t *first, uint64_t *end)
 
 static struct rig *rig_with_kernel(uint32_t threads, uint32_t ldlat_cycles)
 {
-        struct simpmu_params params = params_without_walks();
         struct rig *rig;
 
-        rig = rig_new(&params, threads, ldlat_cycles, 1);
+        rig = rig_without_walks(threads, ldlat_cycles, 1);
         rig->machine.page_kind = every_page;
         kind_of_all = PAGE_IS_ZEROED;
         return rig;
@@ -167,8 +165,7 @@ TEST(pages_are_fresh_again)
         }
 }
 
-/* Of a huge page the part that was asked for is in L1, and what is farthest from it is
- * not in L2. */
+/* Of a huge page the part asked for is in L1, the farthest is not in L2. */
 TEST(a_huge_page_is_zeroed_at_once)
 {
         struct rig *rig = rig_with_kernel(1, 1);
@@ -205,8 +202,7 @@ static bool is_in_l1(const struct rig *rig, uint64_t address)
                CACHE_ABSENT;
 }
 
-/* A store to the page at FRESH, of a block whose other pages hold data, zeroes that page
- * alone: 64 lines come, and nothing of 2 MiB is pushed out to memory. */
+/* A store to FRESH, in a block whose other pages hold data, zeroes that page alone. */
 static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
 {
         uint64_t written;
@@ -221,8 +217,7 @@ static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
         }
 }
 
-/* What is left of a huge page that has lost some of its pages keeps its data, and is
- * small pages to the TLB, be it many that it lost or few. */
+/* What is left of a huge page that lost pages keeps its data, in small pages. */
 TEST(a_part_of_a_huge_page_comes_back_alone)
 {
         for (uint64_t pages = 20; pages <= 40; pages += 20) {
@@ -239,8 +234,7 @@ TEST(a_part_of_a_huge_page_comes_back_alone)
         }
 }
 
-/* A block of which something was touched before huge pages were asked for stays as it is;
- * one that is huge remains so when they are asked for again. */
+/* A block touched before huge pages were asked for stays small; a huge one stays huge. */
 TEST(touched_pages_do_not_become_a_huge_one)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
@@ -307,8 +301,7 @@ static double fault_ns_of(const struct rig *rig)
         return (double)counted(rig).fault_slots / machine_slots_per_ns(&rig->machine);
 }
 
-/* A first store takes the kernel's way and what zeroing a page takes, a load the way
- * alone; the second access to a page takes neither. */
+/* A first store takes the kernel's way and zeroing, a load the way alone. */
 TEST(a_first_touch_has_its_price)
 {
         const double way_ns = 1000, zeroing_ns = PAGE / 4.0; /* at 4 GB/s */
@@ -341,8 +334,7 @@ TEST(a_huge_page_is_one_fault)
         assert_true(fault_ns_of(rig) >= 0.99 * (1000 + 2 * MIB / 4.0));
 }
 
-/* Linux maps 64 KiB of a file around a page that is read, and a page that is written
- * alone. */
+/* Linux maps 64 KiB of a file around a page that is read, and a written page alone. */
 TEST(pages_of_files_come_together)
 {
         struct rig *rig = rig_with_prices(1000, 4);
@@ -356,8 +348,7 @@ TEST(pages_of_files_come_together)
         assert_int_equal(counted(rig).page_faults, 64 / 16 + 64);
 }
 
-/* Linux maps a page that is read first to its page of zeroes, for reading: the first
- * write is a second page fault, at once or after more reads. */
+/* A page that is read first is of zeroes: its first write is a second page fault. */
 TEST(a_page_that_is_read_first_faults_twice)
 {
         for (uint64_t reads = 1; reads <= 2; reads++) {

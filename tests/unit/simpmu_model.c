@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The timing model of the simulated PMU against streams of accesses whose behaviour is
- * known from the way they are built and from the machine's parameters. */
+/* The timing model of the simulated PMU against streams of known behaviour. */
 #include "simpmu_rig.h"
 
 /* ---- caches ---- */
 
-TEST(buffer_of_half_l1_is_missed_once)
+/* Read ten times: what fits L1 misses it once, what fits L2 alone about each time. */
+TEST(a_buffer_in_the_caches_is_read_from_memory_once)
 {
-        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
-        for (int pass = 0; pass < 10; pass++)
-                read_again(rig, 16 * KIB);
-        const uint64_t *value = read_counters(rig, 0);
-        assert_int_equal(value[SIMPMU_L1_MISS], 16 * KIB / LINE_BYTES);
-        assert_int_equal(value[SIMPMU_DRAM_READ], 16 * KIB);
-}
-
-TEST(buffer_between_l1_and_l2_is_read_from_memory_once)
-{
-        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
-        for (int pass = 0; pass < 10; pass++)
-                read_again(rig, 128 * KIB);
-        const uint64_t *value = read_counters(rig, 0);
-        assert_int_equal(value[SIMPMU_DRAM_READ], 128 * KIB);
-        assert_true(value[SIMPMU_L1_MISS] > 9 * 128 * KIB / LINE_BYTES / 2);
+        for (uint64_t bytes = 16 * KIB; bytes <= 128 * KIB; bytes *= 8) {
+                struct rig *rig = default_rig(1, NO_SAMPLES, 1);
+                for (int pass = 0; pass < 10; pass++)
+                        read_again(rig, bytes);
+                const uint64_t *value = read_counters(rig, 0);
+                assert_int_equal(value[SIMPMU_DRAM_READ], bytes);
+                if (bytes < 32 * KIB)
+                        assert_int_equal(value[SIMPMU_L1_MISS], bytes / LINE_BYTES);
+                else
+                        assert_true(value[SIMPMU_L1_MISS] > 9 * bytes / LINE_BYTES / 2);
+        }
 }
 
 TEST(bytes_written_are_written_back)
@@ -42,12 +35,10 @@ TEST(bytes_written_are_written_back)
         assert_near((double)value[SIMPMU_DRAM_WRITE], (double)written, 0.001);
 }
 
-/* The parent does; the child, what it has written itself since, also where the parent had
- * the line modified and its stores passed the filter. */
+/* The child writes back what it has written itself, also to lines that passed before. */
 TEST(a_forked_child_writes_nothing_of_its_parent_back)
 {
-        const uint64_t written = MIB;
-        const uint64_t own = 4 * KIB;
+        const uint64_t written = MIB, own = 4 * KIB;
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
         for (uint64_t at = 0; at < written; at += LINE_BYTES)
@@ -60,16 +51,14 @@ TEST(a_forked_child_writes_nothing_of_its_parent_back)
                 touch(rig, ACCESS_STORE, at, 4);
         for (uint64_t at = 0; at < 32 * MIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, written + at, 4);
-        const uint64_t *value = read_counters(rig, 0);
-        assert_int_equal(value[SIMPMU_DRAM_WRITE], own);
+        assert_int_equal(read_counters(rig, 0)[SIMPMU_DRAM_WRITE], own);
 }
 
 /* Sizes that are no powers of two, as of a 38.5 MB L3, keep what fits. */
 TEST(odd_number_of_sets_keeps_what_fits)
 {
         struct cache cache;
-        uint64_t lines = 57344ull * 11;
-        uint64_t kept = 0;
+        uint64_t lines = 57344ull * 11, kept = 0;
 
         cache_init(&cache, lines, 11, true, allocate);
         for (uint64_t line = 0; line < lines / 2; line++)
@@ -99,40 +88,43 @@ TEST(victims_keep_their_line_number)
 
 TEST(chase_has_one_miss_outstanding)
 {
-        struct simpmu_params params = params_without_walks();
         const uint64_t steps = 100000;
+        struct rig *rig = rig_without_walks(1, NO_SAMPLES, 1);
 
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t step = 0; step < steps; step++)
                 chase_step(rig, scattered(step, 64 * MIB));
         const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], steps);
         assert_near((double)value[SIMPMU_CYCLES] / (double)steps, DRAM_CYCLES, 0.01);
-        assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES], 1,
-                    0.01);
+        assert_near(per_cycle(value, SIMPMU_PENDING), 1, 0.01);
         assert_near(lmrl(value), DRAM_CYCLES, 0.01);
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
 }
 
-TEST(independent_misses_fill_the_buffers)
+/* More fill buffers than places beyond L2: these decide how many misses are under way. */
+TEST(independent_misses_fill_the_buffers_or_the_queue_beyond_l2)
 {
-        struct simpmu_params params = params_without_walks();
         const uint64_t loads = 100000;
-
+        struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        for (uint64_t i = 0; i < loads; i++)
-                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
+
+        load_scattered(rig, loads, 4);
         const uint64_t *value = read_counters(rig, 0);
-        assert_near((double)value[SIMPMU_PENDING] / (double)value[SIMPMU_CYCLES],
-                    params.lfb_entries, 0.02);
-        assert_near((double)value[SIMPMU_FB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
-        /* Waiting for a buffer is not latency. */
-        assert_near(lmrl(value), DRAM_CYCLES, 0.02);
+        assert_near(per_cycle(value, SIMPMU_PENDING), params.lfb_entries, 0.02);
+        assert_near(per_cycle(value, SIMPMU_FB_FULL), 1, 0.05);
+        assert_near(lmrl(value), DRAM_CYCLES, 0.02); /* no wait for a buffer */
         assert_int_equal(value[SIMPMU_DRAM_WRITE], 0);
+
+        params.l2_queue_entries = 6;
+        rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        load_scattered(rig, loads, 4);
+        value = read_counters(rig, 0);
+        assert_near((double)value[SIMPMU_CYCLES] / (double)loads, DRAM_CYCLES / 6.0,
+                    0.02);
+        assert_near(per_cycle(value, SIMPMU_SQ_FULL), 1, 0.05);
 }
 
-/* Arithmetic in a chain, of which only the ready times of registers tell: a result after
- * each 20 cycles holds up a loop whose instructions would issue in one. */
+/* Arithmetic in a chain, of which only the ready times of registers tell. */
 TEST(arithmetic_in_a_chain_takes_its_time)
 {
         const uint64_t rounds = 10000, latency_cycles = 20;
@@ -152,50 +144,48 @@ TEST(arithmetic_in_a_chain_takes_its_time)
 
 /* M17's pointer chase in L3, with OPERATIONS multiplications a step that leave the time
  * alone (INDEPENDENT) or lead from load to load. Returns the counters per step. */
-static void chase_with_multiplications(uint32_t operations, bool independent,
-                                       double value[SIMPMU_COUNTER_COUNT])
+static const double *chase_with_multiplications(uint32_t operations, bool independent)
 {
         const uint64_t bytes = MIB, steps = 50000, multiply_cycles = 3;
         struct simpmu_params params = params_without_walks();
-        uint64_t before[SIMPMU_COUNTER_COUNT], after[SIMPMU_COUNTER_COUNT];
+        double *value = allocate(SIMPMU_COUNTER_COUNT * sizeof(*value));
 
         params.l2_bytes = 16 * KIB;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
         read_again(rig, bytes);
-        counters(rig, 0, before);
+        const uint64_t *before = read_counters(rig, 0);
         for (uint64_t i = 0; i < steps; i++) {
                 chase_step(rig, scattered(i, bytes));
                 rig->hot.instructions += operations;
-                /* One a cycle. */
-                rig->hot.busy += operations * (cycle - 1);
+                rig->hot.busy += operations * (cycle - 1); /* one a cycle */
                 if (!independent)
                         rig->hot.ready[POINTER] += operations * multiply_cycles * cycle;
         }
-        counters(rig, 0, after);
+        const uint64_t *after = read_counters(rig, 0);
         for (int i = 0; i < SIMPMU_COUNTER_COUNT; i++)
                 value[i] = (double)(after[i] - before[i]) / (double)steps;
+        return value;
 }
 
-/* M17: a right counter of stalls reports the latency of the plain chase, less the
- * independent multiplications that execute beside the miss, and not more for dependent
- * ones; STALLS_LDM_PENDING counts also the waits between those. */
+/* M17: a right counter of stalls reports the latency of the plain chase, less independent
+ * multiplications beside the miss. STALLS_LDM_PENDING counts waits between misses, too.
+ */
 TEST(stall_counters_are_as_m17_found_them)
 {
         const double latency = 60, multiplications = 24, chain = 3 * multiplications;
-        double value[SIMPMU_COUNTER_COUNT];
+        const double *value = chase_with_multiplications(0, true);
 
-        chase_with_multiplications(0, true, value);
         assert_near(value[SIMPMU_CYCLES], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L2], latency, 0.02);
         assert_true(value[SIMPMU_STALLS_L3] < 0.02 * latency); /* L3 has them all */
         assert_near(value[SIMPMU_DEMAND_READ], 1, 0.01);
-        chase_with_multiplications(24, true, value);
+        value = chase_with_multiplications(24, true);
         assert_near(value[SIMPMU_CYCLES], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L1D], latency - multiplications, 0.02);
         assert_near(value[SIMPMU_STALLS_LDM], latency - multiplications, 0.02);
-        chase_with_multiplications(24, false, value);
+        value = chase_with_multiplications(24, false);
         assert_near(value[SIMPMU_CYCLES], latency + chain, 0.02);
         assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_LDM], latency + chain - multiplications, 0.02);
@@ -214,11 +204,10 @@ TEST(missing_stores_stall_for_the_store_buffer)
         assert_int_equal(value[SIMPMU_DEMAND_RFO], lines);
         assert_int_equal(value[SIMPMU_DEMAND_READ], 0);
         assert_int_equal(value[SIMPMU_STALLS_L1D], 0);
-        assert_near((double)value[SIMPMU_SB_FULL], (double)value[SIMPMU_CYCLES], 0.05);
+        assert_near(per_cycle(value, SIMPMU_SB_FULL), 1, 0.05);
 }
 
-/* Cycles of a group of 100 instructions, of which the first is a store that misses, and
- * all others store, or load, what is in L1. */
+/* Cycles of a missing store and 99 stores, or loads, of what is in L1. */
 static double cycles_behind_a_missing_store(enum access_kind others, uint32_t places)
 {
         const uint64_t groups = 2000;
@@ -247,24 +236,8 @@ TEST(stores_behind_a_missing_one_fill_the_buffer)
         assert_near(cycles_behind_a_missing_store(ACCESS_LOAD, 56), 100 / 4.0, 0.02);
 }
 
-/* More fill buffers than places beyond L2: these decide how many misses are under way. */
-TEST(the_queue_beyond_l2_bounds_the_overlap)
-{
-        const uint64_t loads = 50000;
-        struct simpmu_params params = params_without_walks();
-
-        params.l2_queue_entries = 6;
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        for (uint64_t i = 0; i < loads; i++)
-                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
-        const uint64_t *value = read_counters(rig, 0);
-        assert_near((double)value[SIMPMU_CYCLES] / (double)loads, DRAM_CYCLES / 6.0,
-                    0.02);
-        assert_near((double)value[SIMPMU_SQ_FULL], (double)value[SIMPMU_CYCLES], 0.05);
-}
-
 /* A stream from L2 takes as long as its lines need on the way, whatever else asks for
- * fill buffers: in each pass two loads whose addresses come later than the next lines. */
+ * fill buffers: two loads of each pass know their addresses later than the next lines. */
 TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
 {
         const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
@@ -299,8 +272,7 @@ TEST(reorder_window_bounds_the_overlap)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
-        for (uint64_t i = 0; i < 50000; i++)
-                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 56);
+        load_scattered(rig, 50000, 56);
         const uint64_t *value = read_counters(rig, 0);
         assert_in_range(value[SIMPMU_PENDING] * 100 / value[SIMPMU_CYCLES], 300, 450);
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
@@ -326,27 +298,28 @@ TEST(further_words_of_a_line_hit_its_fill_buffer)
 TEST(further_words_hit_where_one_load_waits)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-        uint64_t before[SIMPMU_COUNTER_COUNT], value[SIMPMU_COUNTER_COUNT];
+        const size_t words = LINE_BYTES / WORD_BYTES;
 
         rig->machine.one_load_waits = true;
         touch(rig, ACCESS_LOAD, MIB, 1);
-        counters(rig, 0, before);
-        for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
+        const uint64_t *before = read_counters(rig, 0);
+        for (uint64_t word = 1; word < words; word++)
                 touch(rig, ACCESS_LOAD, MIB + word * WORD_BYTES, 1);
-        counters(rig, 0, value);
+        const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_L1_MISS], 1);
         assert_int_equal(value[SIMPMU_FB_HIT], 0);
         assert_int_equal(value[SIMPMU_PENDING], before[SIMPMU_PENDING]);
         /* A line that a store has asked for is waited for once. */
         touch(rig, ACCESS_STORE, 2 * MIB, 1);
-        for (uint64_t word = 1; word < LINE_BYTES / WORD_BYTES; word++)
+        for (uint64_t word = 1; word < words; word++)
                 touch(rig, ACCESS_LOAD, 2 * MIB + word * WORD_BYTES, 1);
-        counters(rig, 0, value);
+        value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_FB_HIT], 1);
         assert_true(value[SIMPMU_PENDING] > before[SIMPMU_PENDING]);
 }
 
-/* Both lines are read, and the load is one to the counters and to the sampler. */
+/* ---- stalls ---- */
+
 static uint64_t stall_of_chase, stall_of_others;
 
 static void sum_stalls(const struct sim_sample *sample)
@@ -355,16 +328,22 @@ static void sum_stalls(const struct sim_sample *sample)
             sample->stall_slots;
 }
 
-/* Beside each step of a chase through memory a load that misses as well, and comes while
- * the chase is waited for. */
-TEST(time_is_sampled_at_the_load_that_is_waited_for)
+static struct rig *rig_that_sums_stalls(uint64_t period)
 {
-        const uint64_t steps = 4000, period = 97;
         struct rig *rig = default_rig(1, 1, period);
 
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
         stall_of_chase = stall_of_others = 0;
+        return rig;
+}
+
+/* Beside each step of a chase a load that misses, too, while the chase is waited for. */
+TEST(time_is_sampled_at_the_load_that_is_waited_for)
+{
+        const uint64_t steps = 4000;
+        struct rig *rig = rig_that_sums_stalls(97);
+
         for (uint64_t i = 0; i < steps; i++) {
                 chase_step(rig, MIB + i * 4 * LINE_BYTES);
                 touch_at(rig, 1, ACCESS_LOAD, 1024 * MIB + i * 4 * LINE_BYTES, 4);
@@ -374,17 +353,13 @@ TEST(time_is_sampled_at_the_load_that_is_waited_for)
         assert_true(stall_of_others < stall_of_chase / 50);
 }
 
-/* Loads that hit L2 one after the other cost their latency, independent ones nothing
- * beyond the first: by latency alone both would count alike. */
+/* Loads that hit L2 one after the other cost their latency, independent ones nothing. */
 TEST(a_latency_that_others_hide_counts_nothing)
 {
         const uint64_t lines = 1024, passes = 20;
-        struct simpmu_params params = default_params();
 
         for (int chased = 0; chased < 2; chased++) {
-                struct rig *rig = rig_new(&params, 1, 1, 1);
-                rig->machine.on_sample = sum_stalls;
-                rig->machine.samples_stalls = true;
+                struct rig *rig = rig_that_sums_stalls(1);
                 for (uint64_t i = 0; i < lines * passes; i++) {
                         uint64_t address = MIB + i % lines * LINE_BYTES;
                         if (i == lines * (passes - 1))
@@ -407,11 +382,9 @@ TEST(a_latency_that_others_hide_counts_nothing)
 TEST(loads_that_nothing_waits_for_count_their_slots)
 {
         const uint64_t loads = 8000, apart = 3;
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        const struct simpmu_params params = default_params();
+        struct rig *rig = rig_that_sums_stalls(1);
 
-        rig->machine.on_sample = sum_stalls;
-        rig->machine.samples_stalls = true;
         touch_at(rig, 1, ACCESS_LOAD, MIB, 1);
         touch_at(rig, 1, ACCESS_LOAD, MIB, 1000); /* the line has come, and all retired */
         stall_of_chase = stall_of_others = 0;
@@ -429,10 +402,8 @@ TEST(loads_that_nothing_waits_for_count_their_slots)
 static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
                                    uint64_t instructions)
 {
-        struct rig *rig = default_rig(1, 1, 1);
+        struct rig *rig = rig_that_sums_stalls(1);
 
-        rig->machine.on_sample = sum_stalls;
-        rig->machine.samples_stalls = true;
         for (uint64_t i = 0; i < 2 * branches; i++) {
                 if (i == branches) /* all that waited for memory has retired */
                         stall_of_chase = stall_of_others = 0;
@@ -445,8 +416,7 @@ static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
         return stall_of_others;
 }
 
-/* Until its pipeline is full again a processor has nothing to retire: a timer finds the
- * instruction that comes first. */
+/* Until its pipeline is full again a timer finds the instruction that comes first. */
 TEST(the_first_instruction_after_a_wrong_prediction_has_its_time)
 {
         const uint64_t branches = 100, cost = 56;
@@ -461,43 +431,36 @@ TEST(the_first_instruction_after_a_wrong_prediction_has_its_time)
 
 /* The latency of a load of eight bytes that issues with a store of SIZE_BYTES to OFFSET
  * from them, in slots, as it is sampled; 0: it does not wait for the store. */
-static uint64_t latency_after_store(uint64_t cost_cycles, uint64_t offset,
-                                    uint64_t size_bytes)
+static uint64_t latency_after_store(double cost_cycles, uint64_t offset,
+                                    uint32_t size_bytes)
 {
         struct simpmu_params params = default_params();
-        params.unforwarded_cycles = (double)cost_cycles;
+        params.unforwarded_cycles = cost_cycles;
         struct rig *rig = rig_new(&params, 1, 1, 1);
+        const uint32_t place = recent_store_place(MIB >> 3);
+        const struct access_site site = {.size_bytes = 8, .slot = UNUSED_VALUE};
 
         touch(rig, ACCESS_LOAD, MIB, 1);
-        rig->hot.instructions += 10000;
-        touch(rig, ACCESS_LOAD, MIB, 1); /* the line has come */
-        const uint32_t place = recent_store_place(MIB >> 3);
-
-        rig->hot.recent_note[place] =
-            recent_store_note(MIB + offset, (uint32_t)size_bytes);
+        touch(rig, ACCESS_LOAD, MIB, 10001); /* the line has come */
+        rig->hot.recent_note[place] = recent_store_note(MIB + offset, size_bytes);
         rig->hot.recent_number[place] = rig->hot.instructions;
-        const struct access_site site = {.size_bytes = 8, .slot = UNUSED_VALUE};
         last_sample = (struct sim_sample){.latency_slots = 0};
         load_of_parts(&rig->machine, &rig->hot, rig->threads[0], &site, MIB);
         assert_int_equal(last_sample.unforwarded, last_sample.latency_slots > 0);
         return last_sample.latency_slots;
 }
 
-/* A store gives a load its value if it has all of it; else the load waits until the store
- * has left its buffer. */
+/* A store that has all of a load's bytes forwards them; else the load waits. */
 TEST(a_load_waits_for_a_store_of_a_part_of_it)
 {
-        const uint64_t cost = 30;
-        struct simpmu_params params = default_params();
-        uint64_t width = (uint64_t)params.issue_width;
+        const uint64_t cycles = 30;
+        const uint64_t slots = cycles * (uint64_t)default_params().issue_width;
 
-        assert_in_range(latency_after_store(cost, 0, 4), cost * width - 1,
-                        cost * width + 1);
-        assert_in_range(latency_after_store(cost, 7, 1), cost * width - 1,
-                        cost * width + 1);
-        assert_int_equal(latency_after_store(cost, 0, 8), 0);
-        assert_int_equal(latency_after_store(cost, 0, 16), 0);
-        assert_int_equal(latency_after_store(cost, 8, 8), 0);
+        assert_in_range(latency_after_store(cycles, 0, 4), slots - 1, slots + 1);
+        assert_in_range(latency_after_store(cycles, 7, 1), slots - 1, slots + 1);
+        assert_int_equal(latency_after_store(cycles, 0, 8), 0);
+        assert_int_equal(latency_after_store(cycles, 0, 16), 0);
+        assert_int_equal(latency_after_store(cycles, 8, 8), 0);
 }
 
 TEST(a_load_across_a_line_border_counts_once)
@@ -522,8 +485,7 @@ TEST(a_load_across_a_line_border_counts_once)
 
 TEST(pages_beyond_the_tlb_cost_a_walk)
 {
-        const uint64_t page = 4 * KIB;
-        const uint64_t pages = 4096;
+        const uint64_t page = 4 * KIB, pages = 4096;
         struct rig *rig = default_rig(1, 1, 1);
         uint64_t walks = 0;
 
@@ -542,8 +504,7 @@ TEST(pages_beyond_the_tlb_cost_a_walk)
         assert_int_equal(walks, pages);
 }
 
-/* The line that one thread has requested is there when another comes to the core, whose
- * clock stands elsewhere. */
+/* A line that one thread requested is there for another, of another clock. */
 TEST(two_threads_on_a_core_share_no_clock)
 {
         struct simpmu_params params = default_params();
@@ -562,14 +523,12 @@ TEST(two_threads_on_a_core_share_no_clock)
 
 /* ---- memory ---- */
 
-/* Threads stream through memory of their own in turns, the slowest first, until each
- * has read LINES. Returns GB/s over the time of the slowest. */
+/* Threads stream through memory of their own in turns, the slowest first, until each has
+ * read LINES. Returns GB/s over the time of the slowest; VALUE sums the counters. */
 static double stream(struct rig *rig, uint64_t lines,
                      uint64_t value[SIMPMU_COUNTER_COUNT])
 {
-        uint64_t done[THREADS_MAX] = {0};
-        uint64_t total = 0;
-        uint64_t end = 0;
+        uint64_t done[THREADS_MAX] = {0}, total = 0, end = 0;
 
         for (uint64_t turn = 0; total < lines * rig->count; turn++) {
                 uint32_t slowest = 0;
@@ -588,8 +547,7 @@ static double stream(struct rig *rig, uint64_t lines,
         }
         memset(value, 0, SIMPMU_COUNTER_COUNT * sizeof(value[0]));
         for (uint32_t i = 0; i < rig->count; i++) {
-                uint64_t one[SIMPMU_COUNTER_COUNT];
-                counters(rig, i, one);
+                const uint64_t *one = read_counters(rig, i);
                 for (int c = 0; c < SIMPMU_COUNTER_COUNT; c++)
                         value[c] += one[c];
                 if (one[SIMPMU_CYCLES] > end)
@@ -601,8 +559,7 @@ static double stream(struct rig *rig, uint64_t lines,
 TEST(many_streams_share_the_bandwidth)
 {
         struct simpmu_params params = default_params();
-        uint64_t alone[SIMPMU_COUNTER_COUNT];
-        uint64_t together[SIMPMU_COUNTER_COUNT];
+        uint64_t alone[SIMPMU_COUNTER_COUNT], together[SIMPMU_COUNTER_COUNT];
 
         struct rig *one = rig_new(&params, 1, NO_SAMPLES, 1);
         struct rig *many = rig_new(&params, 8, NO_SAMPLES, 1);
@@ -620,8 +577,7 @@ TEST(many_streams_share_the_bandwidth)
         assert_true(lmrl(together) >= 1.5 * lmrl(alone));
 }
 
-/* One dependent load at a time can use little bandwidth, but waits in the same queue
- * as those who use much. */
+/* One dependent load at a time uses little bandwidth, but waits in the same queue. */
 TEST(innocent_chase_suffers_beside_streams)
 {
         struct rig *rig = default_rig(9, NO_SAMPLES, 1);
@@ -629,21 +585,20 @@ TEST(innocent_chase_suffers_beside_streams)
 
         for (int round = 0; round < 60; round++) {
                 for (uint32_t i = 0; i < rig->count; i++) {
+                        const uint64_t base = (i + 1) * 256 * MIB;
                         run_thread(rig, i);
                         uint64_t until = (uint64_t)(round + 1) * GATE_CYCLES;
-                        while (now_cycles(rig, i) < until) {
-                                uint64_t step = steps[i]++;
-                                uint64_t base = (i + 1) * 256 * MIB;
+                        for (; now_cycles(rig, i) < until; steps[i]++) {
                                 if (i == 8)
-                                        chase_step(rig, base + scattered(step, 64 * MIB));
+                                        chase_step(rig,
+                                                   base + scattered(steps[i], 64 * MIB));
                                 else
-                                        touch(rig, ACCESS_LOAD, base + step * LINE_BYTES,
-                                              8);
+                                        touch(rig, ACCESS_LOAD,
+                                              base + steps[i] * LINE_BYTES, 8);
                         }
                 }
         }
-        const uint64_t *value = read_counters(rig, 8);
-        assert_true(lmrl(value) > 1.5 * DRAM_CYCLES);
+        assert_true(lmrl(read_counters(rig, 8)) > 1.5 * DRAM_CYCLES);
 }
 
 TEST(a_flushed_line_comes_from_memory_again)
@@ -654,22 +609,19 @@ TEST(a_flushed_line_comes_from_memory_again)
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
         miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 8000);
-        const uint64_t *value = read_counters(rig, 1);
-        assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
+        assert_int_equal(read_counters(rig, 1)[SIMPMU_DRAM_WRITE], LINE_BYTES);
         run_thread(rig, 0);
         touch(rig, ACCESS_LOAD, MIB, 4000);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
         /* Another line stays, and a clean one need not be written. */
         run_thread(rig, 1);
         miss_flush(&rig->machine, &rig->hot, rig->threads[1], MIB / LINE_BYTES, 9000);
-        value = read_counters(rig, 1);
-        assert_int_equal(value[SIMPMU_DRAM_WRITE], LINE_BYTES);
+        assert_int_equal(read_counters(rig, 1)[SIMPMU_DRAM_WRITE], LINE_BYTES);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
-/* What flushed lines hold in the queue beyond L2 they hold when they are flushed: loads
- * long after them take as long as one before. */
+/* Flushed lines hold the queue beyond L2 when they are flushed, and no later loads. */
 TEST(flushes_long_ago_hold_up_no_loads)
 {
         const uint64_t lines = 1000, written_cycles = 100000;
@@ -697,10 +649,9 @@ TEST(flushes_long_ago_hold_up_no_loads)
 /* ---- prefetchers ---- */
 #define ALL_PREFETCHERS ((1u << SIMPMU_PREFETCHER_COUNT) - 1)
 
-/* Reads LINES lines, each word of them, with INSTRUCTIONS from load to load, in order or
- * scattered, and returns the counters. */
-static void read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
-                       uint16_t instructions, uint64_t value[SIMPMU_COUNTER_COUNT])
+/* Reads each word of LINES lines, in order or scattered; returns the counters. */
+static const uint64_t *read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
+                                  uint16_t instructions)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
 
@@ -710,19 +661,17 @@ static void read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
                 for (uint64_t at = 0; at < LINE_BYTES; at += WORD_BYTES)
                         touch(rig, ACCESS_LOAD, MIB + line + at, instructions);
         }
-        counters(rig, 0, value);
+        return read_counters(rig, 0);
 }
 
 TEST(prefetching_makes_a_stream_faster_but_reads_no_more)
 {
         const uint64_t lines = 65536;
-        uint64_t without[SIMPMU_COUNTER_COUNT];
+        const uint64_t *without = read_words(0, true, lines, 40);
 
-        read_words(0, true, lines, 40, without);
         assert_int_equal(without[SIMPMU_DRAM_READ], lines * LINE_BYTES);
         for (uint32_t i = 0; i < SIMPMU_PREFETCHER_COUNT; i++) {
-                uint64_t with[SIMPMU_COUNTER_COUNT];
-                read_words(1u << i, true, lines, 40, with);
+                const uint64_t *with = read_words(1u << i, true, lines, 40);
                 assert_near((double)with[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES,
                             0.01);
                 assert_true(lmrl(with) < lmrl(without));
@@ -736,16 +685,14 @@ TEST(prefetchers_of_streams_leave_scattered_lines_alone)
         const uint64_t lines = 65536;
         const uint32_t streams =
             1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L1_IP_STRIDE | 1u << SIMPMU_L2_STREAMER;
-        uint64_t value[SIMPMU_COUNTER_COUNT];
+        const uint64_t *value = read_words(streams, false, lines, 8);
 
-        read_words(streams, false, lines, 8, value);
         assert_near((double)value[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES, 0.05);
-        read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8, value);
+        value = read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8);
         assert_true(value[SIMPMU_DRAM_READ] > lines * LINE_BYTES * 3 / 2);
 }
 
-/* Chases through blocks of LINES lines, one after another, each in an order with steps
- * of STEP lines, around its end and back; returns the cycles of a load. */
+/* Chases through blocks of LINES lines in steps of STEP; returns the cycles of a load. */
 static double cycles_in_blocks(uint64_t lines, uint64_t step, uint32_t prefetchers)
 {
         const uint64_t loads = 32768;
@@ -763,9 +710,8 @@ static double cycles_in_blocks(uint64_t lines, uint64_t step, uint32_t prefetche
         return (double)now_cycles(rig, 0) / (double)loads;
 }
 
-/* The order within 16 lines does not matter to a stream, as loads execute in any order; a
- * page without order is none. So a processor was measured to do (doc/simulated-pmu.md).
- */
+/* The order within 16 lines does not matter to a stream; a page without order is none. So
+ * a processor was measured to do (doc/simulated-pmu.md). */
 TEST(streams_are_followed_through_disorder_of_a_few_lines)
 {
         const uint32_t streamer = 1u << SIMPMU_L2_STREAMER;
@@ -790,27 +736,24 @@ static struct rig *rig_with_ip_stride(void)
         return rig;
 }
 
-/* Loads at a distance miss until the third has shown that it stays the same, and at the
- * start of each page, which no prefetch crosses. */
+/* Loads at a distance miss until the third, and at the start of each page. */
 TEST(a_stride_is_followed_within_the_page)
 {
         const int64_t strides[] = {64, 192, 256, 2048, -256};
 
         for (size_t i = 0; i < LENGTH(strides); i++) {
                 struct rig *rig = rig_with_ip_stride();
-                uint64_t value[SIMPMU_COUNTER_COUNT];
+                const uint64_t step = (uint64_t)llabs(strides[i]);
                 uint64_t address = strides[i] > 0 ? MEMORY_OF(1) : MEMORY_OF(1) - 256;
-                uint64_t page = 0;
-                uint64_t pages = 0, loads = 0;
-                for (uint64_t at = 0; at < STRIDE_RUN;
-                     at += (uint64_t)(strides[i] > 0 ? strides[i] : -strides[i])) {
+                uint64_t page = 0, pages = 0, loads = 0;
+                for (uint64_t at = 0; at < STRIDE_RUN; at += step) {
                         pages += address / PAGE_BYTES != page;
                         page = address / PAGE_BYTES;
                         touch(rig, ACCESS_LOAD, address, AT_LEISURE);
                         address += (uint64_t)strides[i];
                         loads++;
                 }
-                counters(rig, 0, value);
+                const uint64_t *value = read_counters(rig, 0);
                 /* With two loads in a page the third is in the next one. */
                 assert_int_equal(value[SIMPMU_L1_MISS],
                                  pages + (strides[i] == 2048 ? 1 : 2));
@@ -822,8 +765,6 @@ TEST(a_stride_is_followed_within_the_page)
 TEST(strides_are_known_by_instruction)
 {
         const uint64_t steps = 1000;
-        uint64_t value[SIMPMU_COUNTER_COUNT];
-
         for (uint64_t ips = 1; ips <= 2; ips++) {
                 struct rig *rig = rig_with_ip_stride();
                 for (uint64_t i = 0; i < steps; i++) {
@@ -831,7 +772,7 @@ TEST(strides_are_known_by_instruction)
                         touch_at(rig, ips, ACCESS_LOAD, MEMORY_OF(2) + i * 320,
                                  AT_LEISURE);
                 }
-                counters(rig, 0, value);
+                const uint64_t *value = read_counters(rig, 0);
                 if (ips == 1)
                         assert_int_equal(value[SIMPMU_L1_MISS], 2 * steps);
                 else
@@ -850,8 +791,7 @@ struct streams {
         bool stores;
 };
 
-/* Cycles that a line of each array takes where these lie in memory; the start-th of many
- * that differ in what has run before. */
+/* Cycles that a line of each array takes, in the start-th history. */
 static double cycles_of_streams(const struct streams *kernel, uint64_t start)
 {
         const uint64_t settled = 640 * KIB, bytes = 256 * KIB, step = 16;
@@ -883,8 +823,7 @@ static double cycles_of_streams(const struct streams *kernel, uint64_t start)
         return cycles / (double)(bytes / LINE_BYTES);
 }
 
-/* A core has as much bandwidth as its queue has places for the lines under way (Little's
- * law), whatever the stream falls together with. */
+/* A core has as much bandwidth as its queue has places (Little's law). */
 TEST(streams_fill_the_queue_from_every_start)
 {
         const struct streams kernels[] = {
@@ -960,13 +899,10 @@ static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t 
                              into, address);
 }
 
-/* The level at which a load finds its line INSTRUCTIONS after it was prefetched, with
- * four to a cycle; the latency in cycles. */
-static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructions,
-                                     uint64_t *latency_cycles)
+/* The level at which a load finds its line INSTRUCTIONS after it was prefetched. */
+static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructions)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = rig_without_walks(1, 1, 1);
 
         prefetch_by_hand(rig, into, MIB);
         rig->hot.instructions += instructions;
@@ -975,32 +911,26 @@ static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructi
         assert_int_equal(value[SIMPMU_DRAM_READ], LINE_BYTES);
         assert_int_equal(value[SIMPMU_DEMAND_READ] + value[SIMPMU_DEMAND_RFO],
                          into == PREFETCH_TO_WRITE);
-        *latency_cycles = last_sample.latency_slots / rig->machine.slots_per_cycle;
         return last_sample.level;
 }
 
 TEST(a_software_prefetch_brings_its_line)
 {
         const uint16_t long_after = 8 * DRAM_CYCLES, soon_after = 2 * DRAM_CYCLES;
-        uint64_t cycles;
 
-        assert_int_equal(level_after(PREFETCH_INTO_L1, long_after, &cycles),
-                         SIMPMU_LEVEL_L1);
-        assert_int_equal(level_after(PREFETCH_TO_WRITE, long_after, &cycles),
-                         SIMPMU_LEVEL_L1);
-        assert_int_equal(level_after(PREFETCH_INTO_L2, long_after, &cycles),
-                         SIMPMU_LEVEL_L2);
+        assert_int_equal(level_after(PREFETCH_INTO_L1, long_after), SIMPMU_LEVEL_L1);
+        assert_int_equal(level_after(PREFETCH_TO_WRITE, long_after), SIMPMU_LEVEL_L1);
+        assert_int_equal(level_after(PREFETCH_INTO_L2, long_after), SIMPMU_LEVEL_L2);
         /* Half of the time has passed, and the load waits for the other half. */
-        assert_int_equal(level_after(PREFETCH_INTO_L1, soon_after, &cycles),
-                         SIMPMU_LEVEL_LFB);
-        assert_near((double)cycles, DRAM_CYCLES / 2, 0.02);
+        assert_int_equal(level_after(PREFETCH_INTO_L1, soon_after), SIMPMU_LEVEL_LFB);
+        assert_near(last_sample.latency_slots / 4.0, DRAM_CYCLES / 2, 0.02);
 }
 
 TEST(software_prefetches_wait_for_fill_buffers)
 {
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const uint64_t lines = 12000;
+        const struct simpmu_params params = params_without_walks();
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
 
         for (uint64_t i = 1; i <= lines; i++) {
                 prefetch_by_hand(rig, PREFETCH_INTO_L1, scattered(i, 64 * MIB) + MIB);
@@ -1009,14 +939,11 @@ TEST(software_prefetches_wait_for_fill_buffers)
         assert_near((double)now_cycles(rig, 0),
                     (double)lines * DRAM_CYCLES / params.lfb_entries, 0.05);
         prefetch_by_hand(rig, PREFETCH_INTO_L1, 8); /* a null pointer's field */
-        const uint64_t *value = read_counters(rig, 0);
-        assert_int_equal(value[SIMPMU_DRAM_READ], lines * LINE_BYTES);
+        assert_int_equal(read_counters(rig, 0)[SIMPMU_DRAM_READ], lines * LINE_BYTES);
 }
 
-/* H20's memory read: the first word of record after record of four arrays, and DELAY
- * instructions after every four of them. */
-static void memory_read(uint32_t prefetchers, uint16_t delay,
-                        uint64_t value[SIMPMU_COUNTER_COUNT])
+/* H20's memory read: records of four arrays, DELAY instructions apart. */
+static const uint64_t *memory_read(uint32_t prefetchers, uint16_t delay)
 {
         const uint64_t records = 20000, arrays = 4;
         const uint32_t ldlat_cycles = 30;
@@ -1028,19 +955,16 @@ static void memory_read(uint32_t prefetchers, uint16_t delay,
                         touch(rig, ACCESS_LOAD, (i + 1) * 256 * MIB + t * LINE_BYTES,
                               i + 1 < arrays ? 1 : delay);
         }
-        counters(rig, 0, value);
+        return read_counters(rig, 0);
 }
 
-/* H20, finding 3: with prefetching few misses and many hits of fill buffers make the L1
- * miss latency longer than any load has waited; LMRL stays true, and falls with more
- * compute between the loads, which gives the prefetcher time. */
+/* H20, finding 3: with prefetching the L1 miss latency is longer than any load waited;
+ * LMRL stays true, and falls with more compute, which gives the prefetcher time. */
 TEST(prefetching_misleads_l1_miss_latency_but_not_lmrl)
 {
-        uint64_t busy[SIMPMU_COUNTER_COUNT];
-        uint64_t relaxed[SIMPMU_COUNTER_COUNT];
+        const uint64_t *busy = memory_read(ALL_PREFETCHERS, 128);
+        const uint64_t *relaxed = memory_read(ALL_PREFETCHERS, 512);
 
-        memory_read(ALL_PREFETCHERS, 128, busy);
-        memory_read(ALL_PREFETCHERS, 512, relaxed);
         assert_true((double)busy[SIMPMU_PENDING] / (double)busy[SIMPMU_L1_MISS] >
                     1.5 * DRAM_CYCLES);
         assert_true(lmrl(busy) < DRAM_CYCLES);
@@ -1048,16 +972,13 @@ TEST(prefetching_misleads_l1_miss_latency_but_not_lmrl)
 }
 
 /* H20, findings 2 and 4: one core whose fill buffers are full waits in the core. LMRL
- * stays idle, fb_full is high, and samples (whose latency includes the wait for a
- * buffer) alone would have told of contention. */
+ * stays idle; samples, whose latency includes the wait, would tell of contention. */
 TEST(full_buffers_lengthen_samples_but_not_lmrl)
 {
-        uint64_t full[SIMPMU_COUNTER_COUNT];
-        uint64_t idle[SIMPMU_COUNTER_COUNT];
-
-        memory_read(0, 1, full);
+        const uint64_t *full = memory_read(0, 1);
         uint64_t full_sample = last_sample.latency_slots;
-        memory_read(0, 2048, idle);
+        const uint64_t *idle = memory_read(0, 2048);
+
         assert_true(full_sample > last_sample.latency_slots * 3 / 2);
         assert_near(lmrl(full), lmrl(idle), 0.15);
         assert_true(full[SIMPMU_FB_FULL] > full[SIMPMU_CYCLES] / 2);
@@ -1070,12 +991,10 @@ TEST(samples_come_at_the_period_with_jitter)
 {
         const uint64_t period = 100;
         struct rig *rig = default_rig(1, 30, period);
+        uint64_t shortest = UINT64_MAX, longest = 0;
         struct sampler sampler;
-        uint64_t shortest = UINT64_MAX;
-        uint64_t longest = 0;
 
-        for (uint64_t i = 0; i < 100000; i++)
-                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 4);
+        load_scattered(rig, 100000, 4);
         assert_near((double)samples_taken, 100000.0 / (double)period, 0.03);
         sampler_init(&sampler, period, 7);
         for (int i = 0; i < 1000; i++) {
@@ -1103,8 +1022,7 @@ TEST(a_load_of_a_pending_store_is_not_slow_itself)
 {
         const uint64_t variable = 1024 * MIB, steps = 20000;
         const uint32_t period = 1;
-        struct simpmu_params params = params_without_walks();
-        struct rig *rig = rig_new(&params, 1, 20, period);
+        struct rig *rig = rig_without_walks(1, 20, period);
 
         for (uint64_t i = 0; i < steps; i++)
                 chase_through_memory_step(rig, variable, i * 4096);
@@ -1250,8 +1168,7 @@ TEST(stored_values_stay_with_their_thread)
         assert_int_equal(rig->hot.late, 0);
 }
 
-/* What passes without a call is in L1, and recent; with 48 sets its entry of the filter
- * may be any. */
+/* What passes without a call is in L1, and recent. */
 TEST(what_passes_is_recent_in_l1)
 {
         const uint64_t lines = 2048, loads = 2000;
@@ -1280,8 +1197,7 @@ TEST(what_passes_is_recent_in_l1)
         }
 }
 
-/* Two lines as far apart as L1 is large both pass once they are there, dirty ones for
- * stores, too: neither pushes the other out of what generated code knows. */
+/* Two lines as far apart as L1 is large both pass, dirty ones for stores, too. */
 TEST(lines_at_the_size_of_l1_pass_both)
 {
         struct simpmu_params params = default_params();
@@ -1304,8 +1220,7 @@ TEST(lines_at_the_size_of_l1_pass_both)
 
 /* Loads and stores all over a buffer of twice L1, of which some wait for the load before;
  * the machine's counters after them when all are modelled in MODE. */
-static void scattered_accesses(bool caches_only, enum access_mode mode,
-                               uint64_t value[SIMPMU_COUNTER_COUNT])
+static const uint64_t *scattered_accesses(bool caches_only, enum access_mode mode)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         uint64_t random = 1;
@@ -1330,22 +1245,19 @@ static void scattered_accesses(bool caches_only, enum access_mode mode,
                                       kind, mode, address);
                 rig->hot.stores += stores;
         }
-        counters(rig, 0, value);
+        return read_counters(rig, 0);
 }
 
 /* What a mode leaves out changes nothing where the mode applies. */
 TEST(modes_agree_with_the_general_one)
 {
-        uint64_t general[SIMPMU_COUNTER_COUNT];
-        uint64_t common[SIMPMU_COUNTER_COUNT];
+        const size_t bytes = SIMPMU_COUNTER_COUNT * sizeof(uint64_t);
+        const uint64_t *general = scattered_accesses(false, ACCESS_IN_GENERAL);
 
-        scattered_accesses(false, ACCESS_IN_GENERAL, general);
-        scattered_accesses(false, ACCESS_IN_COMMON, common);
-        assert_memory_equal(common, general, sizeof(general));
         assert_true(general[SIMPMU_L1_MISS] > 20000 && general[SIMPMU_FB_HIT] > 100);
-        scattered_accesses(true, ACCESS_IN_GENERAL, general);
-        scattered_accesses(true, ACCESS_OF_CACHES, common);
-        assert_memory_equal(common, general, sizeof(general));
+        assert_memory_equal(scattered_accesses(false, ACCESS_IN_COMMON), general, bytes);
+        assert_memory_equal(scattered_accesses(true, ACCESS_OF_CACHES),
+                            scattered_accesses(true, ACCESS_IN_GENERAL), bytes);
 }
 
 TEST(mode_follows_from_what_the_run_needs)

@@ -108,8 +108,7 @@ TEST(lines_of_another_node_s_caches)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_HITM);
 }
 
-/* GB/s that COUNT threads from thread FIRST on read of memory that thread 0 has placed.
- */
+/* GB/s that COUNT threads from FIRST on read of memory that thread 0 has placed. */
 static double read_from(uint32_t first, uint32_t count)
 {
         const uint64_t bytes = 32 * MIB;

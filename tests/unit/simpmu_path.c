@@ -19,8 +19,7 @@ TEST(lines_follow_each_other_at_the_interval)
         }
 }
 
-/* A line whose address comes late does not hold up those that are asked for meanwhile,
- * nor does a path that is not busy. */
+/* A line whose address comes late holds up no other, nor does a path that is not busy. */
 TEST(a_line_to_come_holds_up_no_earlier_one)
 {
         struct path path;
@@ -101,8 +100,7 @@ TEST(the_load_buffer_bounds_the_overlap)
         assert_near((double)now_cycles(rig, 0) / (double)loads, DRAM_CYCLES / 8.0, 0.05);
 }
 
-/* Cycles of a block of 16 instructions that all hit L1, and those in which nothing
- * executes. */
+/* Cycles of a block of 16 instructions that hit L1, and those that execute nothing. */
 static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute)
 {
         const uint64_t rounds = 10000;
@@ -176,13 +174,11 @@ static void *note_store(const struct sim_sample *sample)
         return NULL;
 }
 
-/* Misses of a column, whose lines are ROW_BYTES apart: the sets of a sampled access of
- * KIND. STREAM: every eighth miss is of the next line of a row. */
+/* Misses of a column of rows of ROW_BYTES; STREAM: every eighth is beside. */
 static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool stream)
 {
         const uint64_t elsewhere = 64 * MIB + 5 * LINE_BYTES; /* in none of these sets */
-        struct simpmu_params params = default_params();
-        struct rig *rig = rig_new(&params, 1, 1, 1);
+        struct rig *rig = default_rig(1, 1, 1);
 
         rig->machine.on_store = note_store;
         for (uint64_t pass = 0; pass < 3; pass++)
@@ -234,8 +230,7 @@ TEST(hashed_sets_hold_a_column)
         assert_int_equal(second_misses(true), 0);
 }
 
-/* Cycles from line to line, as L1 misses them, of loads in turns from LINES lines in one
- * set of L1 or in all of them. */
+/* Cycles from miss to miss of LINES lines in turns, in one set of L1 or in all. */
 static double set_cycles(const struct simpmu_params *params, uint64_t lines, bool one_set)
 {
         const uint64_t rounds = 16, sets = 64;
@@ -254,8 +249,7 @@ static double set_cycles(const struct simpmu_params *params, uint64_t lines, boo
                (double)(all[SIMPMU_L1_MISS] - first[SIMPMU_L1_MISS]);
 }
 
-/* Six times the ways of a set fit into the sets of L2 that its lines share; four times L2
- * into L3. Without intervals 12 loads are under way at once. */
+/* Six times the ways of a set fit into L2, four times L2 into L3. */
 TEST(a_set_takes_a_line_in_its_interval)
 {
         struct simpmu_params params = without_pages();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Places that requests take for a time, asked for in another order than that of their
- * times: fill buffers, page walkers, places in the queue beyond L2. */
+/* Places taken for a time, asked for in another order than that of their times. */
 #include "simpmu_rig.h"
 
 /* Requests that have been answered, and nothing cleverer than to look at all of them. */
@@ -139,8 +138,7 @@ TEST(requests_begin_when_a_place_is_really_free)
         }
 }
 
-/* Requests that could all begin at once: the one after as many as there are places begins
- * when the first has ended. */
+/* Of requests at once, the one after as many as there are places waits for the first. */
 TEST(as_many_as_there_are_places_begin_at_once)
 {
         const uint32_t count = 10;
@@ -154,8 +152,7 @@ TEST(as_many_as_there_are_places_begin_at_once)
         assert_false(places_fewer(places, 99 * latency, count));
 }
 
-/* Of more requests than are remembered the earliest gaps are forgotten; never are more
- * places taken than there are. */
+/* Of many requests the earliest gaps are forgotten; never are too many places taken. */
 TEST(what_is_forgotten_counts_as_full)
 {
         struct places *places = places_new(2, 29); /* 32 remembered */
@@ -182,8 +179,7 @@ TEST(requests_beyond_all_room_are_forgotten)
                          1000 * (2 * PLACES_ROOM + 1) + 100); /* the oldest kept */
 }
 
-/* A request that turns out longer than the gap that it was let into goes where there is
- * room for it. */
+/* A request that turns out longer than its gap goes where there is room for it. */
 TEST(a_request_that_outlasts_its_gap_waits)
 {
         struct places *places = places_new(1, 64);
@@ -220,13 +216,12 @@ TEST(requests_may_take_no_time)
         assert_int_equal(request(places, 50 * 1000 + 10, 0, 0), 50 * 1000 + 60);
 }
 
-/* Where a request begins as another ends no place is free in between, so that requests
- * for the time before that need not look there again. */
+/* Where a request begins as another ends no place is free in between. */
 TEST(a_request_right_after_another_leaves_no_gap)
 {
         struct places *places = places_new(1, 64);
 
-        assert_int_equal(request(places, 0, 300, 300), 0);
+        assert_ok(request(places, 0, 300, 300));
         assert_int_equal(request(places, 1000, 100, 100), 1000);
         assert_int_equal(request(places, 10, 700, 700), 300);
         assert_int_equal(request(places, 20, 100, 100), 1100);
@@ -239,8 +234,8 @@ TEST(the_place_that_is_free_first_is_taken)
 {
         struct places *places = places_new(2, 64);
 
-        assert_int_equal(request(places, 0, 1, 500), 0);
-        assert_int_equal(request(places, 0, 1, 100), 0);
+        assert_ok(request(places, 0, 1, 500));
+        assert_ok(request(places, 0, 1, 100));
         assert_int_equal(request(places, 0, 1, 100), 100);
         assert_int_equal(request(places, 0, 1, 100), 200);
 }
@@ -287,8 +282,7 @@ TEST(a_load_beside_a_chain_waits_for_no_later_one)
         }
 }
 
-/* One load from memory, in a chain or not; notes from when to when it has a fill buffer,
- * and from when its request is on its way beyond L2. */
+/* One load from memory; notes when it has a fill buffer and goes beyond L2. */
 static void run_load(struct rig *rig, bool in_chain, uint64_t address,
                      struct answered *buffers, struct answered *beyond)
 {
@@ -307,8 +301,7 @@ static void run_load(struct rig *rig, bool in_chain, uint64_t address,
         beyond->end[beyond->number++] = end;
 }
 
-/* Chains one after the other and by turns, of any length, and loads between them that
- * wait for nothing. */
+/* Chains by turns, of any length, and loads between them that wait for nothing. */
 static void run_loads(uint32_t buffer_count, uint32_t place_count)
 {
         static struct answered buffers, beyond;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long loads hold up those behind them, by construction, and the two ways in which
- * that is sampled beside each other. */
+/* How long loads hold up those behind them, and the two ways of sampling that. */
 #include <math.h>
 
 #include "simpmu_rig.h"
@@ -39,8 +38,7 @@ static double cycles(const struct rig *rig, uint64_t slots)
         return (double)slots / (double)rig->machine.slots_per_cycle;
 }
 
-/* Pages that the TLB knows, so that a miss takes what the memory takes; and a pause, in
- * which all that was loaded retires. */
+/* Pages that the TLB knows, and a pause in which all loads retire. */
 static void know_pages(struct rig *rig)
 {
         for (uint64_t page = 0; page < 8; page++)
@@ -123,8 +121,7 @@ static struct rig *rig_of_all_and_stores(void)
         return rig;
 }
 
-/* Stores miss everywhere, loads beside them hit L1: the time in which the store buffer is
- * full, nearly all of it, is that of the stores, and none is the loads'. */
+/* Stores miss everywhere: nearly all of the time is theirs, and none the loads'. */
 TEST(stores_that_fill_the_buffer_have_its_stall)
 {
         const uint64_t stores = 20000;
@@ -175,9 +172,7 @@ static void run_mixture(struct rig *rig, uint64_t steps)
         }
 }
 
-/* What loads hold up is the same time, whether loads are sampled or that time: each
- * sample of the latter stands for a slot, and one of them is in which the load retires.
- */
+/* What loads hold up is the same time, whether loads or that time is sampled. */
 TEST(samples_by_loads_add_up_to_those_by_time)
 {
         const uint64_t steps = 50000;

@@ -176,6 +176,14 @@ static inline struct rig *default_rig(uint32_t threads, uint32_t ldlat_cycles,
         return rig_new(&params, threads, ldlat_cycles, period);
 }
 
+static inline struct rig *rig_without_walks(uint32_t threads, uint32_t ldlat_cycles,
+                                            uint64_t period)
+{
+        struct simpmu_params params = params_without_walks();
+
+        return rig_new(&params, threads, ldlat_cycles, period);
+}
+
 static inline void run_thread(struct rig *rig, uint32_t thread)
 {
         if (rig->running == thread)
@@ -339,6 +347,11 @@ static inline double lmrl(const uint64_t value[SIMPMU_COUNTER_COUNT])
                (double)(value[SIMPMU_L1_MISS] + value[SIMPMU_FB_HIT]);
 }
 
+static inline double per_cycle(const uint64_t *value, enum simpmu_counter counter)
+{
+        return (double)value[counter] / (double)value[SIMPMU_CYCLES];
+}
+
 static inline void assert_near(double actual, double expected, double tolerance)
 {
         if (actual < expected * (1 - tolerance) || actual > expected * (1 + tolerance))
@@ -353,6 +366,13 @@ static inline uint64_t scattered(uint64_t step, uint64_t bytes)
         uint64_t lines = bytes / LINE_BYTES;
 
         return step * 2654435761u % lines * LINE_BYTES;
+}
+
+/* LOADS lines of 64 MiB in an order without locality, one every INSTRUCTIONS. */
+static inline void load_scattered(struct rig *rig, uint64_t loads, uint16_t instructions)
+{
+        for (uint64_t i = 0; i < loads; i++)
+                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), instructions);
 }
 
 static inline void read_again(struct rig *rig, uint64_t bytes)

@@ -15,8 +15,7 @@ static struct rig *rig_with_places(uint32_t general, uint32_t vector, uint32_t a
         return rig_new(&params, 1, 30, NO_SAMPLES);
 }
 
-/* COUNT instructions of KIND, one behind the other, wait for VALUE, and STEP slots longer
- * each. */
+/* COUNT instructions of KIND in a chain wait for VALUE, and STEP slots longer each. */
 static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kind,
                  uint32_t step)
 {
@@ -35,8 +34,7 @@ static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kin
                 list[0].longest = (count - 1) * step;
 }
 
-/* The slots for which COUNT such instructions hold the thread up, whose value comes
- * LATE_CYCLES behind the first of them. */
+/* The slots for which COUNT instructions, whose value is LATE_CYCLES late, hold it up. */
 static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind kind,
                          uint32_t step)
 {
@@ -53,8 +51,7 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
         return rig->threads[0]->stall - before;
 }
 
-/* As many as there are places wait and hold nothing up; one more issues when the first
- * have left, which they do all at once. */
+/* As many as there are places hold nothing up; one more waits for all of them. */
 TEST(the_place_that_lacks_is_waited_for)
 {
         const uint64_t late = LATE_CYCLES * CYCLE;
@@ -69,20 +66,7 @@ TEST(the_place_that_lacks_is_waited_for)
                     late - PLACES);
 }
 
-/* Of a chain one leaves every cycle from when the value comes: the last of PLACES + N
- * issues when the Nth has left. */
-TEST(a_chain_leaves_one_by_one)
-{
-        const uint32_t more = 30;
-        const uint64_t last_issue = (LATE_CYCLES + more - 1) * CYCLE;
-
-        assert_near((double)stall_of(rig_with_places(PLACES, 0, 0), PLACES + more,
-                                     SCHEDULER_GENERAL, CYCLE),
-                    (double)(last_issue - (PLACES + more - 1)), 0.02);
-}
-
-/* When an instruction issues that could at NOW, beside COUNT others that leave at LEAVE:
- * when fewer than PLACES of them are left. */
+/* When an instruction issues beside COUNT others that leave at LEAVE. */
 static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
 {
         for (;;) {
@@ -99,8 +83,7 @@ static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
         }
 }
 
-/* Chains behind values that come a while after each has begun, over and over, take as
- * long as a count of all those that wait, slot by slot, says. */
+/* Chains behind late values take as long as a count slot by slot says. */
 TEST(chains_take_their_time_in_places)
 {
         enum { LENGTH = 20, ROUNDS = 30 };

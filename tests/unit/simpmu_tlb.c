@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Translation in the simulated machine: pages of 4 KiB and 2 MiB, and what it costs when
- * they are not in the first or second level of the TLB. */
+/* Translation: pages of 4 KiB and 2 MiB, and misses of both levels of the TLB. */
 #include "simpmu_rig.h"
 
 #define PAGE        (4 * KIB)
@@ -10,8 +9,7 @@
 #define STLB_CYCLES 9u
 #define BASE        (64 * HUGE)
 
-/* Loads a word of each of COUNT places STEP apart, PASSES times, each load when the one
- * before is done; the counts and the shortest latency are of the last pass. */
+/* Loads of COUNT places STEP apart, PASSES times, in a chain; counts of the last pass. */
 struct outcome {
         uint64_t misses;
         uint64_t shortest_cycles;
@@ -97,8 +95,7 @@ TEST(walks_wait_for_a_walker)
         }
 }
 
-/* What passes without a look is in the DTLB, and recent; a DTLB whose number of sets is
- * no power of two has its pages anywhere among those that pass. */
+/* What passes without a look is in the DTLB, and recent. */
 TEST(what_passes_is_recent_in_the_dtlb)
 {
         const uint64_t pages = 160, lookups = 4000;
@@ -137,8 +134,7 @@ static void arrays_pass(struct tlb *tlb, uint64_t length, bool huge)
         }
 }
 
-/* Three arrays of a power of two of bytes, or a multiple, that are used side by side: all
- * their pages pass, once looked up. */
+/* Three arrays a power of two apart, used side by side: all their pages pass. */
 TEST(pages_of_arrays_side_by_side_pass)
 {
         const uint64_t smallest = 64, largest = MIB; /* in pages: 256 KiB to 4 GiB */
@@ -192,8 +188,7 @@ TEST(walks_of_the_future_hold_up_nobody)
         assert_int_equal(tlb_walk(&tlb, 5, 30), 30);
 }
 
-/* A load that waits for nothing, looked at after chains that each lead from page to page:
- * the one walker is busy with their first walks alone when it needs it. */
+/* The one walker is busy with the first walks of chains when a later load needs it. */
 TEST(a_load_beside_chains_of_walks_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, chains = 3, steps = 8;

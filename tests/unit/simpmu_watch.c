@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Line use and reuse of sampled lines: both are known by construction. Watching lines
- * changes nothing else. */
+/* Line use and reuse of sampled lines; watching changes nothing else. */
 #include "simpmu_rig.h"
 
 #define PERIOD 7u
@@ -26,10 +25,10 @@ static void take_fact(uint32_t sample, enum line_fact fact, uint64_t value)
         }
 }
 
-static struct rig *watched_rig(const struct simpmu_params *params, uint32_t threads)
+static struct rig *watched_rig(uint32_t threads)
 {
-        const uint32_t beyond_l1 = (uint32_t)params->l1d_latency_cycles + 1;
-        struct rig *rig = rig_new(params, threads, beyond_l1, PERIOD);
+        const uint32_t beyond_l1 = (uint32_t)default_params().l1d_latency_cycles + 1;
+        struct rig *rig = default_rig(threads, beyond_l1, PERIOD);
 
         used_count = reused_count = 0;
         watch_init(&rig->machine.watch, take_fact, allocate);
@@ -37,12 +36,19 @@ static struct rig *watched_rig(const struct simpmu_params *params, uint32_t thre
         return rig;
 }
 
-/* One field of each structure of 64 bytes is read, and a second one later, when the line
- * is still in L2 and no longer in L1: both are used. */
+/* Of more than LEAST samples exactly the bytes VALUE of the line were used. */
+static void assert_all_used(struct rig *rig, uint64_t least, uint64_t value)
+{
+        watch_finish(&rig->machine.watch);
+        assert_true(used_count > least);
+        for (uint32_t i = 0; i < used_count; i++)
+                assert_int_equal(used[i].value, value);
+}
+
+/* A second field is read later, when the line is still in L2 and no longer in L1. */
 TEST(bytes_used_in_l2_count)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
         const uint64_t block = 64 * KIB; /* L2 keeps it, and L1 does not */
 
         for (uint64_t at = 0; at < 4 * MIB; at += block) {
@@ -51,17 +57,14 @@ TEST(bytes_used_in_l2_count)
                 for (uint64_t i = 0; i < block; i += LINE_BYTES)
                         touch(rig, ACCESS_STORE, at + i + 48, 100);
         }
-        watch_finish(&rig->machine.watch);
-        assert_true(used_count > 4 * MIB / LINE_BYTES / PERIOD * 9 / 10);
-        for (uint32_t i = 0; i < used_count; i++)
-                assert_int_equal(used[i].value, 0xffull << 8 | 0xffull << 48);
+        assert_all_used(rig, 4 * MIB / LINE_BYTES / PERIOD * 9 / 10,
+                        0xffull << 8 | 0xffull << 48);
 }
 
 /* Bytes that are used after the line has left L2 are of its next stay. */
 TEST(a_stay_ends_when_l2_loses_the_line)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
 
         for (uint64_t field = 0; field < LINE_BYTES; field += WORD_BYTES)
                 for (uint64_t at = 0; at < MIB; at += LINE_BYTES)
@@ -72,12 +75,10 @@ TEST(a_stay_ends_when_l2_loses_the_line)
                 assert_int_equal(__builtin_popcountll(used[i].value), WORD_BYTES);
 }
 
-/* Accesses to much used lines of L1 are slow to watch: that ends when they use no other
- * byte for long. */
+/* Much used lines of L1 are slow to watch until they use no other byte for long. */
 TEST(much_used_lines_are_watched_no_longer)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
 
         for (uint64_t at = 0; at < 16 * KIB; at += LINE_BYTES) {
                 for (uint32_t i = 0; i < WATCH_IDLE_MAX + 1; i++)
@@ -85,34 +86,26 @@ TEST(much_used_lines_are_watched_no_longer)
                 assert_true(passes_filter(rig, ACCESS_LOAD, at));
                 touch(rig, ACCESS_LOAD, at + 32, 100);
         }
-        watch_finish(&rig->machine.watch);
-        assert_true(used_count > 0);
-        for (uint32_t i = 0; i < used_count; i++)
-                assert_int_equal(used[i].value, 0xff);
+        assert_all_used(rig, 0, 0xff);
 }
 
 /* Lines that the prefetchers bring have their use, too. */
 TEST(prefetched_lines_are_watched)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
 
         rig->machine.prefetch = UINT32_MAX;
         for (uint64_t at = 0; at < 4 * MIB; at += LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 10);
                 touch(rig, ACCESS_LOAD, at + 24, 10);
         }
-        watch_finish(&rig->machine.watch);
-        assert_true(used_count > 4 * MIB / LINE_BYTES / PERIOD / 2);
-        for (uint32_t i = 0; i < used_count; i++)
-                assert_int_equal(used[i].value, 0xffull | 0xffull << 24);
+        assert_all_used(rig, 4 * MIB / LINE_BYTES / PERIOD / 2, 0xffull | 0xffull << 24);
 }
 
 /* Loops over BYTES need a cache of BYTES, wherever the lines lie in memory. */
 static void loop_over(uint64_t bytes, bool in_order)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
         const uint64_t lines = bytes / LINE_BYTES;
         const uint32_t passes = 4;
         uint32_t again = 0;
@@ -144,8 +137,7 @@ TEST(a_loop_needs_a_cache_of_its_size)
 /* A cache of a quarter of the lines has a quarter of random reads. */
 TEST(random_reads_need_as_much_as_they_hit)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
         const uint64_t lines = 2 * MIB / LINE_BYTES;
         uint64_t random = 1;
 
@@ -174,9 +166,7 @@ TEST(random_reads_need_as_much_as_they_hit)
 
 static uint64_t random_program(bool watches, bool prefetches, uint64_t *samples)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig =
-            watches ? watched_rig(&params, 2) : rig_new(&params, 2, 6, PERIOD);
+        struct rig *rig = watches ? watched_rig(2) : default_rig(2, 6, PERIOD);
         uint64_t random = 1;
 
         machine_thread_runs(&rig->hot, rig->threads[0]);
@@ -218,25 +208,20 @@ static void *forget_store(const struct sim_sample *sample)
 /* A store to two lines brings the second one. The first one is not watched for that. */
 TEST(accesses_to_two_lines_are_not_watched)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
 
         rig->machine.on_store = forget_store;
         for (uint64_t at = 0; at < 4 * MIB; at += 2 * LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 100);
                 touch(rig, ACCESS_STORE, at + LINE_BYTES - 4, 100);
         }
-        watch_finish(&rig->machine.watch);
-        assert_true(used_count > 0);
-        for (uint32_t i = 0; i < used_count; i++)
-                assert_int_equal(used[i].value, 0xffull | 0xfull << 60);
+        assert_all_used(rig, 0, 0xffull | 0xfull << 60);
 }
 
 /* The parent reports the lines that were watched before a fork. */
 TEST(forgotten_samples_are_not_told)
 {
-        const struct simpmu_params params = default_params();
-        struct rig *rig = watched_rig(&params, 1);
+        struct rig *rig = watched_rig(1);
 
         for (uint64_t at = 0; at < 256 * KIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, at, 100);

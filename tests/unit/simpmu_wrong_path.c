@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is loaded along a wrong way, by construction: a branch on a value of memory is
- * predicted wrongly, and behind the place where its ways meet another line is loaded. */
+/* What is loaded along a wrong way, and where its ways meet, by construction. */
 #include "simpmu_rig.h"
 
 #include "model/fetch.h"
@@ -70,6 +69,12 @@ static void mispredict(struct situation *s, uint64_t late)
         thread_mispredict(hot, s->thread, s->decided, (uint64_t)COST_CYCLES * WIDTH, 1);
 }
 
+static void set_up_and_mispredict(struct situation *s, uint64_t late_cycles)
+{
+        set_up(s);
+        mispredict(s, late_cycles * WIDTH);
+}
+
 /* One instruction, number NUMBER of the program's code, loads from ADDRESS, which is in
  * REGISTER, into LOADED; returns how many cycles after the branch was decided it has its
  * value. */
@@ -108,44 +113,32 @@ static uint64_t line(uint64_t page, uint64_t number)
         return page + (8 + 2 * number) * LINE_BYTES;
 }
 
-/* The line is asked for when the branch was predicted, and so comes LATE_CYCLES sooner
- * than memory's latency after it is decided. */
+/* The line is asked for at the prediction: LATE_CYCLES sooner than memory's latency. */
 TEST(lines_behind_the_meeting_come_while_a_branch_is_undecided)
 {
         struct situation s;
 
-        set_up(&s);
-        mispredict(&s, LATE_CYCLES * WIDTH);
+        set_up_and_mispredict(&s, LATE_CYCLES);
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), DRAM_CYCLES - LATE_CYCLES,
                     0.05);
 
         /* All of it is there when the branch is later still. */
-        set_up(&s);
-        mispredict(&s, 2 * DRAM_CYCLES * WIDTH);
+        set_up_and_mispredict(&s, 2 * DRAM_CYCLES);
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), COST_CYCLES + 5, 0.05);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
-TEST(lines_whose_address_depends_on_the_way_do_not)
+/* Nor do those on the right way; what depends on them does not afterwards. */
+TEST(lines_before_the_meeting_or_that_depend_on_the_way_do_not)
 {
+        static const uint32_t cases[][2] = {{MEETING, CHANGED}, {ON_A_WAY, KEPT}};
         struct situation s;
 
-        set_up(&s);
-        mispredict(&s, LATE_CYCLES * WIDTH);
-        assert_near(load(&s, MEETING, CHANGED, line(wanted, 0)),
-                    COST_CYCLES + DRAM_CYCLES, 0.05);
-}
-
-/* Nor do those on the right way, before the meeting; and what depends on them does not
- * afterwards. */
-TEST(lines_before_the_meeting_do_not)
-{
-        struct situation s;
-
-        set_up(&s);
-        mispredict(&s, LATE_CYCLES * WIDTH);
-        assert_near(load(&s, ON_A_WAY, KEPT, line(wanted, 0)), COST_CYCLES + DRAM_CYCLES,
-                    0.05);
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                set_up_and_mispredict(&s, LATE_CYCLES);
+                assert_near(load(&s, cases[i][0], cases[i][1], line(wanted, 0)),
+                            COST_CYCLES + DRAM_CYCLES, 0.05);
+        }
 }
 
 /* A register that a load behind the meeting writes is there on the wrong way when that
@@ -155,22 +148,19 @@ TEST(chains_take_their_time_on_the_wrong_way)
         struct situation s;
         const uint64_t late_cycles = 3 * DRAM_CYCLES / 2;
 
-        set_up(&s);
-        mispredict(&s, late_cycles * WIDTH);
+        set_up_and_mispredict(&s, late_cycles);
         (void)load(&s, MEETING, KEPT, line(wanted, 0));
         assert_near(load(&s, MEETING, LOADED, line(further, 0)),
                     2 * DRAM_CYCLES - late_cycles, 0.1);
 
         /* The second would have begun after the branch was decided. */
-        set_up(&s);
-        mispredict(&s, LATE_CYCLES * WIDTH);
+        set_up_and_mispredict(&s, LATE_CYCLES);
         (void)load(&s, MEETING, KEPT, line(wanted, 0));
         assert_near(load(&s, MEETING, LOADED, line(further, 0)),
                     2 * DRAM_CYCLES - LATE_CYCLES, 0.05);
 }
 
-/* What a window's length behind the branch is loaded only when that is decided; the wrong
- * way's own instructions take room, too. */
+/* Beyond a window's length loads wait for the decision; the wrong way takes room, too. */
 TEST(the_window_limits_how_far_the_wrong_way_goes)
 {
         const uint64_t window = (uint64_t)default_params().rob_entries;
@@ -188,22 +178,19 @@ TEST(the_window_limits_how_far_the_wrong_way_goes)
         }
 }
 
-/* With all buffers taken no line is asked for until some of them are free, which is when
- * the branch is decided and what was under way is of no more use. */
+/* With all buffers taken no line is asked for until the branch is decided. */
 TEST(as_many_come_as_there_are_fill_buffers)
 {
         const uint64_t buffers = (uint64_t)default_params().lfb_entries;
         struct situation s;
 
-        set_up(&s);
-        mispredict(&s, (DRAM_CYCLES - 20) * WIDTH);
+        set_up_and_mispredict(&s, DRAM_CYCLES - 20);
         for (uint64_t i = 0; i < buffers; i++)
                 assert_true(load(&s, MEETING, KEPT, line(wanted, i)) < DRAM_CYCLES);
         assert_true(load(&s, MEETING, KEPT, line(wanted, buffers)) > DRAM_CYCLES);
 }
 
-/* A branch on the wrong way that is predicted wrongly, too: what depends on its way is
- * not loaded, and what does not still is. */
+/* Of a second wrong branch on the wrong way only what does not depend on it is loaded. */
 TEST(further_branches_part_the_wrong_way_again)
 {
         struct situation s;
