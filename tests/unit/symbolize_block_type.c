@@ -41,8 +41,7 @@ static struct block_type learn(const struct fixture *f, const struct place_value
         return blocks;
 }
 
-/* items[i], of which one sample has met one, is any of them; rows of three items, or what
- * a pointer to one leads to, tell of no others. */
+/* items[i], of which a sample has met one, is any of them; rows tell of no others. */
 TEST(items_that_an_index_counts)
 {
         const struct fixture *f = *state;

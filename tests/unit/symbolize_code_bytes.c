@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a file are code: only those that a segment loads, which the file has,
- * whatever its program headers claim. */
+/* Which bytes of a file are code: those that a segment loads and the file has. */
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ static void open_with(struct elf_file *file, Elf64_Phdr segment)
         memcpy(bytes + sizeof(ehdr), &segment, sizeof(segment));
         memset(bytes + CODE, NOP, CODE_BYTES);
         assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
-        assert_int_equal(elf_file_open_fd(file, fd), 0);
+        assert_ok(elf_file_open_fd(file, fd));
 }
 
 /* How many bytes of COUNT there are at VADDR, all of them of the code. */

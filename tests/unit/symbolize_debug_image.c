@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed debug information against what was packed; and sections that claim what cannot
- * be, which must not take memory. */
+/* Packed debug information, and sections that claim what must not take memory. */
 #include <elf.h>
 #include <libdeflate.h>
 #include <sys/mman.h>
@@ -56,9 +55,8 @@ static size_t pack(const struct header *header, uint8_t *to)
         return at + packed;
 }
 
-/* A program of two sections, .debug_str as it is and the one of HEADER packed; CUT bytes
- * are missing at the end of that. */
-static void make_file(struct elf_file *file, const struct header *header, size_t cut)
+/* A program with .debug_str and the section of HEADER packed, CUT bytes short. */
+static void make_file(struct elf_file *made, const struct header *header, size_t cut)
 {
         static uint8_t packed[PACKED_LIMIT];
         size_t packed_bytes = pack(header, packed) - cut;
@@ -93,7 +91,7 @@ static void make_file(struct elf_file *file, const struct header *header, size_t
         assert_true(write(fd, packed, packed_bytes) == (ssize_t)packed_bytes);
         assert_true(write(fd, names, sizeof(names)) == sizeof(names));
         assert_true(write(fd, sections, sizeof(sections)) == sizeof(sections));
-        assert_int_equal(elf_file_open_fd(file, fd), 0);
+        assert_ok(elf_file_open_fd(made, fd));
 }
 
 static void assert_contents(Elf *elf, const char *section)
@@ -108,23 +106,27 @@ static void assert_contents(Elf *elf, const char *section)
         assert_memory_equal(data->d_buf, contents, BYTES);
 }
 
-static int open_with(const struct header *header, size_t cut, struct debug_image *image,
-                     struct elf_file *file)
+static struct elf_file file;
+static struct debug_image image;
+
+static int open_with(const struct header *header, size_t cut)
 {
-        make_file(file, header, cut);
-        return debug_image_open(image, file, true);
+        make_file(&file, header, cut);
+        return debug_image_open(&image, &file, true);
+}
+
+static void close_both(void)
+{
+        debug_image_close(&image);
+        elf_file_close(&file);
 }
 
 static void unpacks(const struct header *header)
 {
-        struct elf_file file;
-        struct debug_image image;
-
-        assert_int_equal(open_with(header, 0, &image, &file), 0);
+        assert_ok(open_with(header, 0));
         assert_contents(image.elf, ".debug_info");
         assert_contents(image.elf, ".debug_str");
-        debug_image_close(&image);
-        elf_file_close(&file);
+        close_both();
 }
 
 TEST(every_way_of_packing_is_read)
@@ -136,10 +138,7 @@ TEST(every_way_of_packing_is_read)
 TEST(what_is_not_packed_is_copied)
 {
         const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
-        struct elf_file file;
-        struct debug_image image;
-
-        assert_int_equal(open_with(&header, 0, &image, &file), 0);
+        assert_ok(open_with(&header, 0));
         assert_true(image.made);
         elf_file_close(&file);
         assert_contents(image.elf, ".debug_str");
@@ -151,9 +150,6 @@ TEST(of_another_processor_it_is_left_where_it_is)
 {
         const struct header header = {".other", ELFCOMPRESS_ZLIB, BYTES};
         const Elf64_Half machine = EM_AARCH64;
-        struct elf_file file;
-        struct debug_image image;
-
         make_file(&file, &header, 0);
         int fd = dup(file.fd);
 
@@ -161,52 +157,42 @@ TEST(of_another_processor_it_is_left_where_it_is)
         assert_int_equal(
             pwrite(fd, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)),
             sizeof(machine));
-        assert_int_equal(elf_file_open_fd(&file, fd), 0);
-        assert_int_equal(debug_image_open(&image, &file, true), 0);
+        assert_ok(elf_file_open_fd(&file, fd));
+        assert_ok(debug_image_open(&image, &file, true));
         assert_false(image.made);
         assert_ptr_equal(image.elf, file.elf);
-        debug_image_close(&image);
-        elf_file_close(&file);
+        close_both();
 }
 
 TEST(a_reader_of_its_own_reads_the_same)
 {
         const struct header header = {".debug_info", ELFCOMPRESS_ZLIB, BYTES};
-        struct elf_file file;
-        struct debug_image image, copy;
+        struct debug_image copy;
 
-        assert_int_equal(open_with(&header, 0, &image, &file), 0);
-        assert_int_equal(debug_image_share(&copy, &image), 0);
+        assert_ok(open_with(&header, 0));
+        assert_ok(debug_image_share(&copy, &image));
         assert_ptr_not_equal(copy.elf, image.elf);
         assert_contents(copy.elf, ".debug_info");
         debug_image_close(&copy);
         assert_contents(image.elf, ".debug_info");
-        debug_image_close(&image);
-        elf_file_close(&file);
+        close_both();
 }
 
 TEST(locations_can_be_left_out)
 {
         const struct header header = {".debug_loclists", ELFCOMPRESS_ZLIB, BYTES};
-        struct elf_file file;
-        struct debug_image image;
-
         make_file(&file, &header, 0);
-        assert_int_equal(debug_image_open(&image, &file, true), 0);
+        assert_ok(debug_image_open(&image, &file, true));
         assert_contents(image.elf, ".debug_loclists");
         debug_image_close(&image);
-        assert_int_equal(debug_image_open(&image, &file, false), 0);
+        assert_ok(debug_image_open(&image, &file, false));
         assert_contents(image.elf, ".debug_str");
-        debug_image_close(&image);
-        elf_file_close(&file);
+        close_both();
 }
 
 static void refuses(const struct header *header, size_t cut, int expected)
 {
-        struct elf_file file;
-        struct debug_image image;
-
-        assert_int_equal(open_with(header, cut, &image, &file), expected);
+        assert_int_equal(open_with(header, cut), expected);
         elf_file_close(&file);
 }
 
@@ -229,7 +215,6 @@ TEST(claims_are_checked_before_memory_is_taken)
 
 int main(void)
 {
-
         make_contents();
         return run_unit_tests(NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "file_pages.h"
 #include "unit_test.h"
 
@@ -28,36 +30,39 @@ void *__wrap_mmap(void *start, size_t bytes, int protection, int flags, int fd,
         return __real_mmap(start, bytes, protection, flags, fd, offset);
 }
 
-static int make_file(void)
-{
-        int fd = memfd_create("pages", MFD_CLOEXEC);
+/* A file of pages with "a", "b", and so on, and memory for as many. */
+static int fd;
+static char *memory;
 
+static int begin(void **state)
+{
+        (void)state;
+        fd = memfd_create("pages", MFD_CLOEXEC);
         for (int i = 0; i < PAGES; i++) {
                 char page[FILE_PAGE_BYTES];
 
                 memset(page, 'a' + i, sizeof(page));
                 assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
         }
-        return fd;
-}
-
-static char *take_memory(void)
-{
-        char *memory = aligned_alloc(FILE_PAGE_BYTES, BYTES);
-
+        memory = aligned_alloc(FILE_PAGE_BYTES, BYTES);
         assert_non_null(memory);
         memset(memory, '-', BYTES);
-        return memory;
+        return 0;
+}
+
+static int end(void **state)
+{
+        (void)state;
+        free(memory);
+        return close(fd);
 }
 
 TEST(pages_are_those_of_the_file)
 {
-        int fd = make_file();
-        char *memory = take_memory(), byte;
+        char byte;
 
-        assert_int_equal(file_pages_lend(memory + FILE_PAGE_BYTES, 2 * FILE_PAGE_BYTES,
-                                         fd, FILE_PAGE_BYTES),
-                         0);
+        assert_ok(file_pages_lend(memory + FILE_PAGE_BYTES, 2 * FILE_PAGE_BYTES, fd,
+                                  FILE_PAGE_BYTES));
         assert_int_equal(memory[FILE_PAGE_BYTES - 1], '-');
         assert_int_equal(memory[FILE_PAGE_BYTES], 'b');
         assert_int_equal(memory[3 * FILE_PAGE_BYTES - 1], 'c');
@@ -69,47 +74,36 @@ TEST(pages_are_those_of_the_file)
         memset(memory, '+', BYTES);
         assert_int_equal(pread(fd, &byte, 1, 2 * FILE_PAGE_BYTES), 1);
         assert_int_equal(byte, 'c');
-        free(memory);
-        close(fd);
 }
 
 TEST(parts_of_pages_are_to_be_read)
 {
-        int fd = make_file();
-        char *memory = take_memory();
-
         assert_int_equal(file_pages_lend(memory + 1, FILE_PAGE_BYTES, fd, 0), -ENOTSUP);
         assert_int_equal(file_pages_lend(memory, 100, fd, 0), -ENOTSUP);
         assert_int_equal(file_pages_lend(memory, FILE_PAGE_BYTES, fd, 100), -ENOTSUP);
         assert_int_equal(file_pages_lend(memory, 0, fd, 0), -ENOTSUP);
         assert_int_equal(memory[0], '-');
-        free(memory);
-        close(fd);
 }
 
 TEST(a_file_cut_short_gives_zeros)
 {
-        int fd = make_file();
-        char *memory = take_memory();
-
-        assert_int_equal(file_pages_lend(memory, BYTES, fd, 0), 0);
-        assert_int_equal(ftruncate(fd, FILE_PAGE_BYTES + 10), 0);
+        assert_ok(file_pages_lend(memory, BYTES, fd, 0));
+        assert_ok(ftruncate(fd, FILE_PAGE_BYTES + 10));
         assert_int_equal(memory[0], 'a');
         assert_int_equal(memory[FILE_PAGE_BYTES + 9], 'b');
         for (int i = 2 * FILE_PAGE_BYTES; i < BYTES; i++)
                 assert_int_equal(memory[i], 0);
         file_pages_return(memory, BYTES);
-        free(memory);
-        close(fd);
 }
 
 /* There is room for some ranges only; none of them gets in another's place. */
 TEST(what_has_no_room_is_to_be_read)
 {
         enum { RANGES = 200 };
-        int fd = make_file(), lent = 0;
-        char *memory = aligned_alloc(FILE_PAGE_BYTES, RANGES * FILE_PAGE_BYTES);
+        int lent = 0;
 
+        free(memory);
+        memory = aligned_alloc(FILE_PAGE_BYTES, RANGES * FILE_PAGE_BYTES);
         assert_non_null(memory);
         memset(memory, '-', RANGES * FILE_PAGE_BYTES);
         for (int i = 0; i < RANGES; i++)
@@ -119,34 +113,8 @@ TEST(what_has_no_room_is_to_be_read)
         for (int i = 0; i < RANGES; i++)
                 assert_int_equal(memory[i * FILE_PAGE_BYTES], i < lent ? 'b' : '-');
         file_pages_return(memory, RANGES * FILE_PAGE_BYTES);
-        assert_int_equal(file_pages_lend(memory, FILE_PAGE_BYTES, fd, 0), 0);
+        assert_ok(file_pages_lend(memory, FILE_PAGE_BYTES, fd, 0));
         file_pages_return(memory, RANGES * FILE_PAGE_BYTES);
-        free(memory);
-        close(fd);
-}
-
-/* Of a mapping that is none of those lent. */
-TEST(other_missing_pages_end_the_program)
-{
-        int fd = make_file(), status;
-        char *memory = take_memory();
-        pid_t child = fork();
-
-        if (child == 0) {
-                signal(SIGBUS, SIG_DFL);
-                alarm(10); /* were it tried again for ever */
-                volatile char *mapped = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
-
-                if (file_pages_lend(memory, BYTES, fd, 0) == 0 && ftruncate(fd, 0) == 0 &&
-                    memory[0] == 0)
-                        _exit(mapped[0]);
-                _exit(1);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status));
-        assert_int_equal(WTERMSIG(status), SIGBUS);
-        free(memory);
-        close(fd);
 }
 
 static int mappings(void)
@@ -165,69 +133,67 @@ static int mappings(void)
 TEST(missing_pages_are_few_mappings)
 {
         enum { MANY = 400 * FILE_PAGE_BYTES };
-        int fd = make_file();
-        char *memory =
+        char *many =
             mmap(NULL, MANY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        assert_true(memory != MAP_FAILED);
-        assert_int_equal(ftruncate(fd, MANY), 0);
-        assert_int_equal(file_pages_lend(memory, MANY, fd, 0), 0);
-        assert_int_equal(ftruncate(fd, FILE_PAGE_BYTES), 0);
+        assert_true(many != MAP_FAILED);
+        assert_ok(ftruncate(fd, MANY));
+        assert_ok(file_pages_lend(many, MANY, fd, 0));
+        assert_ok(ftruncate(fd, FILE_PAGE_BYTES));
 
         int count = mappings();
 
         for (int i = MANY - FILE_PAGE_BYTES; i > MANY / 2; i -= 2 * FILE_PAGE_BYTES)
-                assert_int_equal(memory[i], 0);
+                assert_int_equal(many[i], 0);
         for (int i = FILE_PAGE_BYTES; i < MANY; i += 2 * FILE_PAGE_BYTES)
-                assert_int_equal(memory[i], 0);
-        assert_int_equal(memory[0], 'a');
+                assert_int_equal(many[i], 0);
+        assert_int_equal(many[0], 'a');
         assert_in_range(mappings(), count, count + 20);
-        file_pages_return(memory, MANY);
-        munmap(memory, MANY);
-        close(fd);
+        file_pages_return(many, MANY);
+        munmap(many, MANY);
 }
 
-/* The signal a child process ends by that does what ACT does with pages of a file. */
-static int ends_by(void (*act)(const char *memory, int fd))
+/* The signal by which a child process ends that does ACT with pages of a file. */
+static int ends_by(void (*act)(void))
 {
-        int fd = make_file(), status;
-        char *memory = take_memory();
+        int status;
         pid_t child = fork();
 
         if (child == 0) {
                 signal(SIGBUS, SIG_DFL);
-                alarm(10);
+                alarm(10); /* were it tried again for ever */
                 if (file_pages_lend(memory, BYTES, fd, 0) == 0)
-                        act(memory, fd);
+                        act();
                 _exit(1);
         }
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));
-        free(memory);
-        close(fd);
         return WTERMSIG(status);
 }
 
-static void touch_without_zeros(const char *memory, int fd)
+static void touch_what_is_not_lent(void)
+{
+        volatile char *mapped = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (ftruncate(fd, 0) == 0 && memory[0] == 0)
+                _exit(mapped[0]);
+}
+
+static void touch_without_zeros(void)
 {
         no_plain_memory = true;
         if (ftruncate(fd, 0) == 0)
                 _exit(*(const volatile char *)memory);
 }
 
-static void send_to_itself(const char *memory, int fd)
+static void send_to_itself(void)
 {
-        (void)memory;
-        (void)fd;
         kill(getpid(), SIGBUS);
 }
 
-TEST(without_zeros_the_program_ends)
+TEST(other_bus_errors_end_the_program)
 {
+        assert_int_equal(ends_by(touch_what_is_not_lent), SIGBUS);
         assert_int_equal(ends_by(touch_without_zeros), SIGBUS);
-}
-
-TEST(a_signal_that_was_sent_is_obeyed)
-{
         assert_int_equal(ends_by(send_to_itself), SIGBUS);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers are followed through whole functions or not at all: in what is left out of
- * one might be a jump to where something seems to be known. */
+/* Registers are followed through whole functions or not at all. */
 #include "dwarf_test.h"
 #include <inttypes.h>
 
@@ -222,111 +221,114 @@ static void cut(struct elf_file *file, uint64_t vaddr)
                             vaddr + 1 - file->segments[i].vaddr;
 }
 
-/* What becomes of a question about the instruction that is AT bytes from the beginning of
- * the function NAME, of which the file has all, or only the first byte. *TYPE_BYTES: the
- * size of the type that it reads from. */
-static struct flow_answer answer_at(const char *name, size_t at, bool has_all,
-                                    uint64_t *type_bytes)
-{
-        const struct symbol_table symbols = {0};
-        const struct code_frames frames = {0};
-        struct string_pool *names = string_pool_new();
-        struct types types = {0};
-        struct type_reader reader = {0};
+/* This program, as the code under test reads it. */
+struct program {
+        struct string_pool *names;
+        struct types types;
+        struct type_reader reader;
         struct dwarf_file dwarf;
         struct elf_file file;
+};
 
-        assert_non_null(names);
-        open_own_dwarf(&file, &dwarf);
-        struct code_place place = beginning_of(&dwarf, name);
-        struct access access = {.code = &place}, *list = &access;
-
-        if (!has_all)
-                cut(&file, place.vaddr);
-        place.vaddr += at;
-        type_reader_open(&reader, &dwarf, &types, names);
-        assert_int_equal(access_find(&reader, &file, &symbols, &frames, &list, 1), 0);
-        assert_true(access.asked);
-        *type_bytes = access.flow.place.kind == PLACE_POINTER
-                          ? types.items[access.flow.place.type].size_bytes
-                          : 0;
-        type_reader_close(&reader);
-        types_free(&types);
-        string_pool_free(names);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
-        return access.flow;
+static void open_program(struct program *program)
+{
+        *program = (struct program){.names = string_pool_new()};
+        assert_non_null(program->names);
+        open_own_dwarf(&program->file, &program->dwarf);
+        type_reader_open(&program->reader, &program->dwarf, &program->types,
+                         program->names);
 }
 
-/* All places of one block are asked for: what is before each is not found out from the
- * beginning. */
-TEST(goes_on_in_a_block)
+static void close_program(struct program *program)
 {
-        static struct code_place places[READS_LIMIT];
-        static struct access accesses[READS_LIMIT], *list[READS_LIMIT];
+        type_reader_close(&program->reader);
+        types_free(&program->types);
+        string_pool_free(program->names);
+        dwarf_file_close(&program->dwarf);
+        elf_file_close(&program->file);
+}
+
+static void find_accesses(struct program *program, struct access **list, size_t count)
+{
         const struct symbol_table symbols = {0};
         const struct code_frames frames = {0};
-        struct string_pool *names = string_pool_new();
-        struct types types = {0};
-        struct type_reader reader = {0};
-        struct dwarf_file dwarf;
-        struct elf_file file;
 
-        assert_int_equal(reads_often(&steps_run), steps_run);
-        open_own_dwarf(&file, &dwarf);
-        struct code_place place = beginning_of(&dwarf, "reads_often");
+        assert_ok(access_find(&program->reader, &program->file, &symbols, &frames, list,
+                              count));
+}
 
-        place.vaddr += (uintptr_t)reads_often_reads - (uintptr_t)reads_often;
-        for (size_t i = 0; i < READS_LIMIT; i++, place.vaddr += READ_BYTES) {
+/* Asks about COUNT places from PLACE on, BYTES apart. */
+static struct access *find_all(struct program *program, struct code_place place,
+                               size_t count, size_t bytes)
+{
+        static struct code_place places[4000];
+        static struct access accesses[LENGTH(places)], *list[LENGTH(places)];
+
+        assert_true(count <= LENGTH(places));
+        for (size_t i = 0; i < count; i++, place.vaddr += bytes) {
                 places[i] = place;
                 accesses[i] = (struct access){.code = &places[i]};
                 list[i] = &accesses[i];
         }
-        type_reader_open(&reader, &dwarf, &types, names);
-        steps_run = 0;
-        assert_int_equal(
-            access_find(&reader, &file, &symbols, &frames, list, READS_LIMIT), 0);
+        steps_run = blocks_run = 0;
+        find_accesses(program, list, count);
+        return accesses;
+}
+
+/* The answer to a question about the instruction AT bytes from the beginning of the
+ * function NAME, of which the file has all, or only the first byte. */
+static struct flow_answer answer_at(const char *name, size_t at, bool has_all)
+{
+        struct program program;
+
+        open_program(&program);
+        struct code_place place = beginning_of(&program.dwarf, name);
+        struct access access = {.code = &place}, *list = &access;
+
+        if (!has_all)
+                cut(&program.file, place.vaddr);
+        place.vaddr += at;
+        find_accesses(&program, &list, 1);
+        assert_true(access.asked);
+        close_program(&program);
+        return access.flow;
+}
+
+/* What is before each place of a block is not found out from the beginning. */
+TEST(goes_on_in_a_block)
+{
+        struct program program;
+
+        assert_int_equal(reads_often(&steps_run), steps_run);
+        open_program(&program);
+        struct code_place place = beginning_of(&program.dwarf, "reads_often");
+
+        place.vaddr += (uintptr_t)reads_often_reads - (uintptr_t)reads_often;
+        const struct access *accesses =
+            find_all(&program, place, READS_LIMIT, READ_BYTES);
+
         for (size_t i = 0; i < READS_LIMIT; i++)
                 assert_int_equal(accesses[i].flow.place.kind, PLACE_POINTER);
         assert_true(steps_run < 100 * READS_LIMIT);
-        type_reader_close(&reader);
-        types_free(&types);
-        string_pool_free(names);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
-}
-
-static struct flow_answer answer_in_file(const char *name, bool has_all)
-{
-        uint64_t type_bytes;
-
-        return answer_at(name, 0, has_all, &type_bytes);
+        close_program(&program);
 }
 
 static enum flow_outcome outcome_in(const char *name)
 {
-        return answer_in_file(name, true).outcome;
+        return answer_at(name, 0, true).outcome;
 }
 
-TEST(follows_a_function_as_a_whole)
+TEST(follows_a_function_as_a_whole_or_not_at_all)
 {
         small();
-        assert_int_equal(outcome_in("small"), FLOW_NO_OPERAND);
-}
-
-TEST(does_not_follow_a_part_of_a_function)
-{
         of_many_instructions();
         of_many_bytes();
+        with_a_hole();
+        assert_int_equal(outcome_in("small"), FLOW_NO_OPERAND);
         assert_int_equal(outcome_in("of_many_instructions"), FLOW_TOO_LARGE);
         assert_int_equal(outcome_in("of_many_bytes"), FLOW_TOO_LARGE);
-}
-
-TEST(does_not_follow_what_it_cannot_decode)
-{
-        with_a_hole();
         assert_int_equal(outcome_in("with_a_hole"), FLOW_NOT_DECODED);
-        assert_int_equal(answer_in_file("small", false).outcome, FLOW_NOT_DECODED);
+        assert_int_equal(answer_at("small", 0, false).outcome, FLOW_NOT_DECODED);
 }
 
 TEST(knows_what_a_number_is_used_as)
@@ -375,7 +377,7 @@ TEST(knows_what_a_number_is_used_as)
         };
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct flow_answer answer = answer_in_file(cases[i].function, true);
+                struct flow_answer answer = answer_at(cases[i].function, 0, true);
 
                 if (answer.access.number != cases[i].number)
                         fail_msg("%s: %d, not %d", cases[i].function,
@@ -414,9 +416,8 @@ TEST(knows_how_addresses_follow)
         };
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
-                uint64_t type_bytes;
                 const struct address_pattern found =
-                    answer_at(cases[i].function, cases[i].at, true, &type_bytes).pattern;
+                    answer_at(cases[i].function, cases[i].at, true).pattern;
 
                 if (found.kind != cases[i].pattern.kind ||
                     found.stride_bytes != cases[i].pattern.stride_bytes ||
@@ -428,9 +429,7 @@ TEST(knows_how_addresses_follow)
         }
 }
 
-/* Sums, differences, order, masks, products, quotients, signs, zero, conversions and
- * single bytes are also of the bits of floating point; and neighbours are compared with a
- * constant at once. */
+/* Most operations are also done to bits of floats, and neighbours compared at once. */
 TEST(knows_what_is_done_to_integers_only)
 {
         const struct {
@@ -463,7 +462,7 @@ TEST(knows_what_is_done_to_integers_only)
         };
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct flow_answer answer = answer_in_file(cases[i].function, true);
+                struct flow_answer answer = answer_at(cases[i].function, 0, true);
 
                 if (answer.access.perhaps_float != cases[i].perhaps_float ||
                     answer.access.perhaps_several != cases[i].perhaps_several)
@@ -477,36 +476,21 @@ TEST(knows_what_is_done_to_integers_only)
 TEST(names_pointers_without_going_back_often)
 {
         enum { COUNT = HOPS * HOP_BYTES };
-        static struct code_place places[COUNT];
-        static struct access accesses[COUNT], *list[COUNT];
-        const struct symbol_table symbols = {0};
-        const struct code_frames frames = {0};
-        struct string_pool *names = string_pool_new();
-        struct types types = {0};
-        struct type_reader reader = {0};
-        struct dwarf_file dwarf;
-        struct elf_file file;
+        struct program program;
         size_t named = 0, asked = 0;
 
-        assert_non_null(names);
         assert_ptr_equal((void *)(uintptr_t)hops_on(1), hop_root);
-        open_own_dwarf(&file, &dwarf);
-        struct code_place place = beginning_of(&dwarf, "hops_on");
+        open_program(&program);
+        const struct access *accesses =
+            find_all(&program, beginning_of(&program.dwarf, "hops_on"), COUNT, 1);
 
-        for (size_t i = 0; i < COUNT; i++, place.vaddr++) {
-                places[i] = place;
-                accesses[i] = (struct access){.code = &places[i]};
-                list[i] = &accesses[i];
-        }
-        type_reader_open(&reader, &dwarf, &types, names);
-        blocks_run = 0;
-        assert_int_equal(access_find(&reader, &file, &symbols, &frames, list, COUNT), 0);
         for (size_t i = 0; i < COUNT; i++) {
                 asked += accesses[i].flow.outcome != FLOW_NO_INSTRUCTION;
-                const char *name = string_pool_text(names, accesses[i].flow.pointer);
-
                 if (!accesses[i].flow.pointer)
                         continue;
+                const char *name =
+                    string_pool_text(program.names, accesses[i].flow.pointer);
+
                 assert_memory_equal(name, "hop_root", strlen("hop_root"));
                 named++;
         }
@@ -514,11 +498,7 @@ TEST(names_pointers_without_going_back_often)
         assert_in_range(asked, 3 * HOPS, COUNT);
         if (blocks_run > 2 * asked)
                 fail_msg("%" PRIu64 " runs for %zu answers", blocks_run, asked);
-        type_reader_close(&reader);
-        types_free(&types);
-        string_pool_free(names);
-        dwarf_file_close(&dwarf);
-        elf_file_close(&file);
+        close_program(&program);
 }
 
 /* Of more pairs than are compared, any that was not may be of two types. */
@@ -533,26 +513,9 @@ TEST(leaves_open_what_was_not_compared)
         for (uint32_t i = 0; i <= TOGETHER; i++)
                 values[i] = (struct register_variable){
                     .low = i, .high = 1000, .type = TYPE_NONE, .block = i == ALONE};
-        assert_int_equal(rival_variables_find(&variables, &reader), 0);
+        assert_ok(rival_variables_find(&variables, &reader));
         assert_false(variable_has_rival(&values[0], 999));
         assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
         assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
         assert_false(variable_has_rival(&values[ALONE], 999));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(goes_on_in_a_block),
-            cmocka_unit_test(follows_a_function_as_a_whole),
-            cmocka_unit_test(does_not_follow_a_part_of_a_function),
-            cmocka_unit_test(does_not_follow_what_it_cannot_decode),
-            cmocka_unit_test(knows_how_addresses_follow),
-            cmocka_unit_test(knows_what_a_number_is_used_as),
-            cmocka_unit_test(knows_what_is_done_to_integers_only),
-            cmocka_unit_test(names_pointers_without_going_back_often),
-            cmocka_unit_test(leaves_open_what_was_not_compared),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwind tables by hand (LSB, "Exception Frames"): where functions begin in them, and
- * that a table made to cost much does not. */
+/* Unwind tables by hand (LSB, "Exception Frames"), one of which would cost much. */
 #include <time.h>
 
 #include "frame_entry.h"
@@ -25,8 +24,7 @@ static void put_32(struct table *table, uint32_t value)
         put(table, &value, sizeof(value));
 }
 
-/* A common part with pointers in this ENCODING and LETTERS after its augmentation's "zR";
- * returns where it is. */
+/* A common part with this ENCODING and LETTERS after "zR"; returns its place. */
 static size_t put_common(struct table *table, uint8_t encoding, size_t letters)
 {
         const uint8_t rest[] = {1, 0x78, 16, 1, encoding}; /* aligns, register, 'R' */
@@ -87,8 +85,7 @@ TEST(functions_begin_where_the_table_says)
         }
 }
 
-/* Without an augmentation a function's entry has no length before its instructions
- * (here DW_CFA_advance_loc 63, which as a length would go beyond the entry). */
+/* Without an augmentation no length precedes the instructions (here advance_loc 63). */
 TEST(without_letters_instructions_follow_at_once)
 {
         uint8_t bytes[64];
@@ -117,8 +114,7 @@ TEST(without_letters_instructions_follow_at_once)
         assert_int_equal(*entry.own.at, 0x7f);
 }
 
-/* An entry whose length did not fit 32 bits (LSB, "Extended Length"), though none of this
- * size is that long; what follows it. */
+/* An entry of extended length (LSB), though none of this size is that long. */
 TEST(an_extended_length_is_one)
 {
         uint8_t bytes[128];
@@ -149,8 +145,7 @@ TEST(an_extended_length_is_one)
         }
 }
 
-/* Functions that have one of two long common parts in turn, and that all hold all
- * questions: read each time, this would be 40 GB. */
+/* Two long common parts in turn, read each time, would be 40 GB. */
 TEST(a_hostile_table_costs_little)
 {
         enum { FUNCTIONS = 40000, LETTERS = 1 << 20, QUESTIONS = 10000 };

@@ -27,7 +27,7 @@ static void write_file(const char *path, const char *contents, size_t bytes)
 
         assert_non_null(file);
         assert_int_equal(fwrite(contents, 1, bytes, file), bytes);
-        assert_int_equal(fclose(file), 0);
+        assert_ok(fclose(file));
 }
 
 static int count_field(void *context, const struct field *field)
@@ -69,7 +69,7 @@ static void ask_everything(const char *path)
         const struct module_answers answers = {names, &frames, &types};
 
         assert_non_null(names);
-        assert_int_equal(module_check(&module), 0);
+        assert_ok(module_check(&module));
         for (size_t i = 0; i < QUESTIONS; i++) {
                 code[i].vaddr = text_start + text_bytes * i / QUESTIONS;
                 data[i].vaddr = text_start + text_bytes * i / QUESTIONS * 2;
@@ -185,13 +185,12 @@ TEST(references_in_circles_end)
         const struct module_answers answers = {names, &frames, &types};
 
         place.vaddr = find_symbol("hostile_code");
-        assert_int_equal(module_check(&module), 0);
+        assert_ok(module_check(&module));
         assert_int_equal(module.state, MODULE_READY);
         elf_file_close(&module.file);
         module_name(&module, &search, &questions, &answers);
         assert_false(module.no_memory);
-        /* The hostile entries have no name, and the inlined one is none that could be
-         * shown; the symbol table has. */
+        /* The hostile entries have no name to show; the symbol table has. */
         assert_int_equal(place.frame_count, 0);
         assert_string_equal(string_pool_text(names, place.function), "hostile_code");
         /* The parameter in rdi points to a type that holds itself. */
@@ -235,8 +234,7 @@ TEST(damaged_sections_are_survived)
         }
 }
 
-/* The program with HEADERS more, all of the same section of relocations, ENTRIES of which
- * follow. */
+/* The program with HEADERS more sections of the same ENTRIES relocations. */
 static void write_same_sections(const char *path, size_t headers, size_t entries)
 {
         const Elf64_Ehdr *was = (const Elf64_Ehdr *)program;
@@ -287,7 +285,7 @@ static enum module_state state_of(const char *path)
 {
         struct module module = {.path = (char *)path};
 
-        assert_int_equal(module_check(&module), 0);
+        assert_ok(module_check(&module));
         if (module.state == MODULE_READY)
                 elf_file_close(&module.file);
         return module.state;
@@ -311,11 +309,11 @@ TEST(other_kinds_of_file_are_refused)
                                             ".",    "",          "/nonexistent"};
 
         unlink("fifo");
-        assert_int_equal(mkfifo("fifo", 0600), 0);
+        assert_ok(mkfifo("fifo", 0600));
         for (size_t i = 0; i < LENGTH(paths); i++) {
                 struct module module = {.path = (char *)paths[i]};
 
-                assert_int_equal(module_check(&module), 0);
+                assert_ok(module_check(&module));
                 assert_int_not_equal(module.state, MODULE_READY);
         }
         unlink("fifo");

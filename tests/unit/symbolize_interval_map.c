@@ -39,16 +39,14 @@ TEST(a_later_range_covers_an_older_one)
                             items[i].start + (uint64_t)rand() %
                                                  (ADDRESSES - items[i].start + 1) /
                                                  (1 + round % 8);
-                        assert_int_equal(
-                            interval_map_put(&map, items[i].start, items[i].end, i), 0);
+                        assert_ok(
+                            interval_map_put(&map, items[i].start, items[i].end, i));
                         fill(owners, &items[i], i);
                         if (rand() % 2) {
                                 uint32_t gone = (uint32_t)rand() % (i + 1);
 
-                                assert_int_equal(interval_map_drop(&map,
-                                                                   items[gone].start,
-                                                                   items[gone].end, gone),
-                                                 0);
+                                assert_ok(interval_map_drop(&map, items[gone].start,
+                                                            items[gone].end, gone));
                                 take_away(owners, gone);
                         }
                         for (uint64_t addr = 0; addr < ADDRESSES; addr++)
@@ -66,13 +64,13 @@ TEST(many_ranges_are_quick)
         struct interval_map map = {0};
 
         for (uint32_t i = 0; i < count; i++)
-                assert_int_equal(interval_map_put(&map, i * 16ull, i * 16ull + 8, i), 0);
+                assert_ok(interval_map_put(&map, i * 16ull, i * 16ull + 8, i));
         for (uint32_t i = 0; i < count; i++) {
                 assert_int_equal(interval_map_find(&map, i * 16ull + 7), i);
                 assert_int_equal(interval_map_find(&map, i * 16ull + 8), INTERVAL_NONE);
         }
         for (uint32_t i = 0; i < count; i++)
-                assert_int_equal(interval_map_drop(&map, i * 16ull, i * 16ull + 8, i), 0);
+                assert_ok(interval_map_drop(&map, i * 16ull, i * 16ull + 8, i));
         assert_int_equal(interval_map_find(&map, 0), INTERVAL_NONE);
         interval_map_free(&map);
 }
@@ -81,8 +79,8 @@ TEST(the_last_address_can_be_covered_up_to)
 {
         struct interval_map map = {0};
 
-        assert_int_equal(interval_map_put(&map, 0, UINT64_MAX, 1), 0);
-        assert_int_equal(interval_map_put(&map, UINT64_MAX - 4096, UINT64_MAX, 2), 0);
+        assert_ok(interval_map_put(&map, 0, UINT64_MAX, 1));
+        assert_ok(interval_map_put(&map, UINT64_MAX - 4096, UINT64_MAX, 2));
         assert_int_equal(interval_map_find(&map, UINT64_MAX - 4097), 1);
         assert_int_equal(interval_map_find(&map, UINT64_MAX - 1), 2);
         interval_map_free(&map);

@@ -34,7 +34,7 @@ static struct line_answer *ask_rows(Dwarf_Die *unit, size_t *count)
         for (size_t i = 0; i < rows; i++) {
                 Dwarf_Addr vaddr;
 
-                assert_int_equal(dwarf_lineaddr(dwarf_onesrcline(lines, i), &vaddr), 0);
+                assert_ok(dwarf_lineaddr(dwarf_onesrcline(lines, i), &vaddr));
                 for (uint64_t near = vaddr - 1; near != vaddr + 2; near++)
                         answers[(*count)++].vaddr = near;
         }
@@ -68,9 +68,9 @@ static size_t compare_unit(struct dwarf_file *dwarf, size_t number, bool *versio
 
         if (!answers)
                 return 0;
-        assert_int_equal(die_line_table(dwarf, &unit, &table), 0);
+        assert_ok(die_line_table(dwarf, &unit, &table));
         versions[table.version] = true;
-        assert_int_equal(line_program_run(&table, answers, count, &dwarf->budget), 0);
+        assert_ok(line_program_run(&table, answers, count, &dwarf->budget));
         for (size_t i = 0; i < count; i++) {
                 Dwarf_Line *row = dwarf_getsrc_die(&unit, answers[i].vaddr);
                 int line, column;
@@ -121,41 +121,36 @@ static void put(struct bytes *to, uint64_t value, unsigned bytes)
                 to->items[to->count++] = (uint8_t)(value >> 8 * i);
 }
 
-static void put_text(struct bytes *to, const char *text)
+static void put_bytes(struct bytes *to, const uint8_t *bytes, size_t count)
 {
-        memcpy(to->items + to->count, text, strlen(text) + 1);
-        to->count += strlen(text) + 1;
+        memcpy(to->items + to->count, bytes, count);
+        to->count += count;
 }
 
 static void set_address(struct bytes *to, uint64_t vaddr)
 {
-        put(to, 0, 1);
-        put(to, 9, 1);
-        put(to, 2, 1);
+        put_bytes(to, (const uint8_t[]){0, 9, 2}, 3);
         put(to, vaddr, 8);
 }
 
-static void end_sequence(struct bytes *to)
+/* So many bytes (less than 128) further on. */
+static void end_sequence(struct bytes *to, unsigned bytes)
 {
-        put(to, 0, 1);
-        put(to, 1, 1);
-        put(to, 1, 1);
+        put_bytes(to, (const uint8_t[]){2, (uint8_t)bytes, 0, 1, 1}, 5);
 }
 
 /* Goes on by so many bytes and lines (both small), and adds a row. */
 static void add_row(struct bytes *to, unsigned bytes, unsigned lines)
 {
-        put(to, 2, 1);
-        put(to, bytes, 1);
-        put(to, 3, 1);
-        put(to, lines, 1);
-        put(to, 1, 1);
+        put_bytes(to, (const uint8_t[]){2, (uint8_t)bytes, 3, (uint8_t)lines, 1}, 5);
 }
 
 /* A table with the directory "d" and the file "d/a.c", number 1, up to its program. */
 static void begin_table(struct bytes *to, unsigned version, unsigned operations)
 {
-        static const uint8_t arguments[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+        static const uint8_t rest[] = {1, (uint8_t)-5, 14,  13,  0, 1, 1, 1,   1,
+                                       0, 0,           0,   1,   0, 0, 1, 'd', 0,
+                                       0, 'a',         '.', 'c', 0, 1, 0, 0,   0};
 
         put(to, 0, 4); /* the length, later */
         put(to, version, 2);
@@ -163,18 +158,7 @@ static void begin_table(struct bytes *to, unsigned version, unsigned operations)
         put(to, 1, 1);
         if (version >= 4)
                 put(to, operations, 1);
-        put(to, 1, 1);
-        put(to, (uint8_t)-5, 1);
-        put(to, 14, 1);
-        put(to, 13, 1);
-        memcpy(to->items + to->count, arguments, sizeof(arguments));
-        to->count += sizeof(arguments);
-        put_text(to, "d");
-        put(to, 0, 1);
-        put_text(to, "a.c");
-        put(to, 1, 1);
-        put(to, 0, 2);
-        put(to, 0, 1);
+        put_bytes(to, rest, sizeof(rest));
         struct bytes length = {0};
 
         put(&length, to->count - 10, 4);
@@ -213,9 +197,7 @@ TEST(answers_with_rows_of_the_table)
         set_address(&bytes, 0x1000);
         add_row(&bytes, 0, 10);
         put(&bytes, 13 + (1 + 5) + 4 * 14, 1); /* special: 4 bytes, 1 line */
-        put(&bytes, 2, 1);
-        put(&bytes, 4, 1);
-        end_sequence(&bytes);
+        end_sequence(&bytes, 4);
         end_table(&bytes);
         assert_int_equal(find(&bytes, answers, 6, &table), 0);
         for (int i = 0; i < 6; i++) {
@@ -239,9 +221,7 @@ TEST(counts_operations_of_long_instructions)
         add_row(&bytes, 0, 1);
         add_row(&bytes, 3, 1); /* the same instruction */
         add_row(&bytes, 1, 1); /* the next one */
-        put(&bytes, 2, 1);
-        put(&bytes, 8, 1);
-        end_sequence(&bytes);
+        end_sequence(&bytes, 8);
         end_table(&bytes);
         assert_int_equal(find(&bytes, answers, 2, &table), 0);
         assert_true(answers[0].found && answers[0].line == 3);
@@ -259,14 +239,10 @@ TEST(takes_the_row_that_begins_last)
         begin_table(&bytes, 3, 1);
         set_address(&bytes, 0x10); /* 0x10 to 0x20 */
         add_row(&bytes, 0, 1);
-        put(&bytes, 2, 1);
-        put(&bytes, 0x10, 1);
-        end_sequence(&bytes);
+        end_sequence(&bytes, 0x10);
         set_address(&bytes, 0x14); /* over it, up to 0x18 */
         add_row(&bytes, 0, 41);
-        put(&bytes, 2, 1);
-        put(&bytes, 4, 1);
-        end_sequence(&bytes);
+        end_sequence(&bytes, 4);
         end_table(&bytes);
         assert_int_equal(find(&bytes, answers, 3, &table), 0);
         assert_true(answers[0].found && answers[0].line == 2);
@@ -294,19 +270,15 @@ TEST(leaves_out_what_the_linker_discarded)
                 begin_table(&bytes, 4, 1);
                 set_address(&bytes, 0x70); /* up to 0xb0 */
                 add_row(&bytes, 0, 1);
-                put(&bytes, 2, 1);
-                put(&bytes, 0x40, 1);
-                end_sequence(&bytes);
+                end_sequence(&bytes, 0x40);
                 set_address(&bytes, begins[i % 3]); /* over it, up to 0xa0 or so */
                 add_row(&bytes, 0, 41);
                 add_row(&bytes, 0x78, 1);
-                put(&bytes, 2, 1);
-                put(&bytes, 0x28, 1);
-                end_sequence(&bytes);
+                end_sequence(&bytes, 0x28);
                 end_table(&bytes);
                 sections.lines_end = bytes.items + bytes.count;
-                assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
-                assert_int_equal(line_program_run(&table, answers, 4, &budget), 0);
+                assert_ok(line_table_read(&table, &sections, 0, &budget));
+                assert_ok(line_program_run(&table, answers, 4, &budget));
                 assert_int_equal(answers[0].found, code_at_zero);
                 assert_true(answers[1].found);
                 assert_int_equal(answers[1].line, code_at_zero ? 43 : 2);
@@ -323,19 +295,11 @@ TEST(takes_files_that_the_program_defines)
         struct line_table table;
 
         begin_table(&bytes, 4, 1);
-        put(&bytes, 0, 1);
-        put(&bytes, 8, 1);
-        put(&bytes, 3, 1);
-        put_text(&bytes, "b.c");
-        put(&bytes, 1, 1);
-        put(&bytes, 0, 2);
-        put(&bytes, 4, 1); /* file 2 */
-        put(&bytes, 2, 1);
+        put_bytes(&bytes, (const uint8_t[]){0, 8, 3, 'b', '.', 'c', 0, 1, 0, 0}, 10);
+        put_bytes(&bytes, (const uint8_t[]){4, 2}, 2); /* file 2 */
         set_address(&bytes, 0x10);
         add_row(&bytes, 0, 1);
-        put(&bytes, 2, 1);
-        put(&bytes, 1, 1);
-        end_sequence(&bytes);
+        end_sequence(&bytes, 1);
         end_table(&bytes);
         assert_int_equal(find(&bytes, &answer, 1, &table), 0);
         assert_true(answer.found);
@@ -343,26 +307,18 @@ TEST(takes_files_that_the_program_defines)
         line_table_free(&table);
 }
 
-/* A table of version 5 with one directory and one file, whose names begin at 0 and 1 of
- * the texts. */
+/* A table of version 5 with one directory and one file, named at 0 and 1 of the texts. */
 static void put_table_of_texts(struct bytes *to)
 {
         put(to, 0, 4);
         put(to, 5, 2);
-        put(to, 8, 1); /* of an address */
-        put(to, 0, 1);
+        put(to, 8, 2); /* of an address */
         put(to, 0, 4);
-        put(to, 1, 1);
-        put(to, 1, 1);
-        put(to, 1, 1);
-        put(to, (uint8_t)-5, 1);
-        put(to, 14, 1);
-        put(to, 1, 1); /* no standard opcodes */
+        /* no standard opcodes */
+        put_bytes(to, (const uint8_t[]){1, 1, 1, (uint8_t)-5, 14, 1}, 6);
         for (unsigned name = 0; name < 2; name++) {
-                put(to, 1, 1);
-                put(to, 1, 1);    /* DW_LNCT_path */
-                put(to, 0x1f, 1); /* DW_FORM_line_strp */
-                put(to, 1, 1);
+                /* DW_LNCT_path of DW_FORM_line_strp */
+                put_bytes(to, (const uint8_t[]){1, 1, 0x1f, 1}, 4);
                 put(to, name, 4);
         }
         struct bytes length = {0};
@@ -372,8 +328,7 @@ static void put_table_of_texts(struct bytes *to)
         end_table(to);
 }
 
-/* Texts of any length cost nothing: here all but the last page of them is out of reach.
- */
+/* Texts of any length cost nothing: all but the last page is out of reach. */
 TEST(does_not_look_for_the_ends_of_texts)
 {
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -384,20 +339,20 @@ TEST(does_not_look_for_the_ends_of_texts)
         uint64_t budget = 100000;
 
         assert_true(texts != MAP_FAILED);
-        assert_int_equal(mprotect(texts + page, page, PROT_READ | PROT_WRITE), 0);
+        assert_ok(mprotect(texts + page, page, PROT_READ | PROT_WRITE));
         put_table_of_texts(&bytes);
         const struct line_sections sections = {.lines = bytes.items,
                                                .lines_end = bytes.items + bytes.count,
                                                .line_texts = texts,
                                                .line_texts_end = texts + 2 * page};
 
-        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+        assert_ok(line_table_read(&table, &sections, 0, &budget));
         assert_int_equal(table.file_count, 1);
         assert_ptr_equal(table.files[0].directory, texts);
         assert_ptr_equal(table.files[0].name, texts + 1);
         line_table_free(&table);
         texts[2 * page - 1] = 'a'; /* without an end */
-        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
+        assert_ok(line_table_read(&table, &sections, 0, &budget));
         assert_null(table.files[0].name);
         line_table_free(&table);
         munmap(texts, 2 * page);
@@ -418,7 +373,7 @@ TEST(stops_when_the_budget_is_spent)
                 put(&bytes, 1, 1);
                 put(&bytes, 9, 1);
                 put(&bytes, 0xffff, 2);
-                end_sequence(&bytes);
+                put_bytes(&bytes, (const uint8_t[]){0, 1, 1}, 3);
         }
         end_table(&bytes);
         for (int i = 0; i < ASKED; i++)
@@ -426,8 +381,8 @@ TEST(stops_when_the_budget_is_spent)
         const struct line_sections sections = {.lines = bytes.items,
                                                .lines_end = bytes.items + bytes.count};
 
-        assert_int_equal(line_table_read(&table, &sections, 0, &budget), 0);
-        assert_int_equal(line_program_run(&table, answers, ASKED, &budget), 0);
+        assert_ok(line_table_read(&table, &sections, 0, &budget));
+        assert_ok(line_program_run(&table, answers, ASKED, &budget));
         assert_int_equal(budget, 0);
         line_table_free(&table);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readable names and file names. The mangled names are examples of the Itanium C++
- * ABI, of Rust RFC 2603 (v0) and of rustc's legacy scheme. */
+/* Readable names; mangled examples of the Itanium ABI, Rust RFC 2603 (v0) and rustc. */
 #include "demangle.h"
 #include "file_path.h"
 #include "function_names.h"
@@ -208,18 +207,16 @@ static void expect_labels(const struct labelled *all, size_t count)
         uint32_t number;
 
         for (size_t i = 0; i < count; i++)
-                assert_int_equal(
-                    named_functions_add(&functions,
-                                        &(struct named_function){
-                                            .name = string_pool_put(names, all[i].name),
-                                            .link = all[i].link,
-                                            .file = string_pool_put(names, all[i].file),
-                                            .line = all[i].line,
-                                            .own = all[i].own,
-                                            .shared = all[i].shared},
-                                        &number),
-                    0);
-        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+                assert_ok(named_functions_add(
+                    &functions,
+                    &(struct named_function){.name = string_pool_put(names, all[i].name),
+                                             .link = all[i].link,
+                                             .file = string_pool_put(names, all[i].file),
+                                             .line = all[i].line,
+                                             .own = all[i].own,
+                                             .shared = all[i].shared},
+                    &number));
+        assert_ok(named_functions_tell_apart(&functions, 0, names));
         for (size_t i = 0; i < count; i++)
                 assert_string_equal(string_pool_text(names, functions.items[i].label),
                                     all[i].label);
@@ -300,16 +297,16 @@ TEST(symbols_tell_of_functions_of_one_name)
         struct symbol_names names = {0};
         bool one_file;
 
-        assert_int_equal(symbol_names_add(&names, "cmp.isra.0", 1, "a.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "cmp", 2, "b.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "part", 3, "a.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "part.cold", 4, "a.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "main.init", 5, "a.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "main.run", 6, "a.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "open", 7, NULL, false), 0);
-        assert_int_equal(symbol_names_add(&names, "open", 8, "b.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "init", 9, "b.c", true), 0);
-        assert_int_equal(symbol_names_add(&names, "init", 10, "b.c", true), 0);
+        assert_ok(symbol_names_add(&names, "cmp.isra.0", 1, "a.c", true));
+        assert_ok(symbol_names_add(&names, "cmp", 2, "b.c", true));
+        assert_ok(symbol_names_add(&names, "part", 3, "a.c", true));
+        assert_ok(symbol_names_add(&names, "part.cold", 4, "a.c", true));
+        assert_ok(symbol_names_add(&names, "main.init", 5, "a.c", true));
+        assert_ok(symbol_names_add(&names, "main.run", 6, "a.c", true));
+        assert_ok(symbol_names_add(&names, "open", 7, NULL, false));
+        assert_ok(symbol_names_add(&names, "open", 8, "b.c", true));
+        assert_ok(symbol_names_add(&names, "init", 9, "b.c", true));
+        assert_ok(symbol_names_add(&names, "init", 10, "b.c", true));
         assert_true(symbol_names_elsewhere(&names, "cmp", "a.c"));
         assert_true(symbol_names_elsewhere(&names, "cmp", "b.c"));
         assert_false(symbol_names_elsewhere(&names, "part", "a.c"));
@@ -328,8 +325,8 @@ static bool overloaded(const char *asked, const char *symbol)
 {
         struct symbol_names names = {0};
 
-        assert_int_equal(symbol_names_add(&names, asked, 1, NULL, false), 0);
-        assert_int_equal(symbol_names_add(&names, symbol, 2, NULL, false), 0);
+        assert_ok(symbol_names_add(&names, asked, 1, NULL, false));
+        assert_ok(symbol_names_add(&names, symbol, 2, NULL, false));
         bool answer = symbol_names_overloaded(&names, asked);
 
         symbol_names_free(&names);
@@ -387,14 +384,13 @@ TEST(an_overload_alone_has_its_parameters_too)
         struct named_functions functions = {0};
         uint32_t number;
 
-        assert_int_equal(named_functions_add(&functions,
-                                             &(struct named_function){
-                                                 .name = string_pool_put(names, "sum"),
-                                                 .link = "_Z3sumi",
-                                                 .overloaded = true},
-                                             &number),
-                         0);
-        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+        assert_ok(named_functions_add(
+            &functions,
+            &(struct named_function){.name = string_pool_put(names, "sum"),
+                                     .link = "_Z3sumi",
+                                     .overloaded = true},
+            &number));
+        assert_ok(named_functions_tell_apart(&functions, 0, names));
         assert_string_equal(string_pool_text(names, functions.items[0].label),
                             "sum(int)");
         named_functions_free(&functions);
@@ -413,16 +409,16 @@ TEST(functions_are_told_apart_within_their_module)
         uint32_t number;
 
         other.file = string_pool_put(names, "/src/b.c");
-        assert_int_equal(named_functions_add(&functions, &one, &number), 0);
-        assert_int_equal(named_functions_tell_apart(&functions, 0, names), 0);
+        assert_ok(named_functions_add(&functions, &one, &number));
+        assert_ok(named_functions_tell_apart(&functions, 0, names));
         for (int i = 0; i < 1000; i++) /* the table of names grows in between */
                 string_pool_format(names, "name %d", i);
-        assert_int_equal(named_functions_add(&functions, &other, &number), 0);
-        assert_int_equal(named_functions_tell_apart(&functions, 1, names), 0);
-        assert_int_equal(named_functions_tell_apart(&functions, 2, names), 0);
-        assert_int_equal(named_functions_add(&functions, &one, &number), 0);
-        assert_int_equal(named_functions_add(&functions, &other, &number), 0);
-        assert_int_equal(named_functions_tell_apart(&functions, 2, names), 0);
+        assert_ok(named_functions_add(&functions, &other, &number));
+        assert_ok(named_functions_tell_apart(&functions, 1, names));
+        assert_ok(named_functions_tell_apart(&functions, 2, names));
+        assert_ok(named_functions_add(&functions, &one, &number));
+        assert_ok(named_functions_add(&functions, &other, &number));
+        assert_ok(named_functions_tell_apart(&functions, 2, names));
         static const char *const labels[] = {"init", "init", "init (a.c)", "init (b.c)"};
 
         for (size_t i = 0; i < 4; i++)

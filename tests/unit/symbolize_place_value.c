@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of values that are added, multiplied or come by two ways. Numbers are
- * compared with all that the operands can be, one by one. */
+/* Values that are added, multiplied or joined, beside all that operands can be. */
 #include "elf_file.h"
 #include "place_value.h"
 #include "unit_test.h"
@@ -11,6 +10,16 @@ enum { REACH = 6 }; /* of a number the multiples of its step up to so many eithe
 
 static const uint64_t steps[] = {0, 2, 3, 4, 6, 8, 12};
 static const int64_t rests[] = {-9, -4, -1, 0, 1, 2, 7, 8, 20};
+
+static void assert_kind(struct place_value value, enum place_kind kind)
+{
+        assert_int_equal(value.kind, kind);
+}
+
+static void assert_same(struct place_value a, struct place_value b)
+{
+        assert_true(place_same(&a, &b));
+}
 
 #define EACH(item, array)                                                                \
         for (size_t item = 0; item < sizeof(array) / sizeof((array)[0]); item++)
@@ -27,8 +36,7 @@ static bool may_be(const struct place_value *value, int64_t number)
                                         : from_offset % (int64_t)value->stride_bytes == 0;
 }
 
-/* All that is known is what is surely so, and no less: the numbers seen, COUNT of them,
- * have no larger step in common. */
+/* All that is known is sure, and no less: the COUNT numbers seen have no larger step. */
 static void assert_exact(const struct place_value *value, const int64_t *numbers,
                          size_t count)
 {
@@ -118,13 +126,9 @@ static void check_sum(const struct pair *pair)
         }
 }
 
-TEST(numbers_of_two_ways)
+TEST(numbers_of_two_ways_and_sums)
 {
         for_pairs(check_meeting);
-}
-
-TEST(sums_of_numbers)
-{
         for_pairs(check_sum);
 }
 
@@ -157,13 +161,10 @@ TEST(numbers_end_where_indexes_do)
 
         assert_int_equal(large.kind, PLACE_NUMBER);
         assert_int_equal(beyond.kind, PLACE_UNKNOWN);
-        beyond = place_multiply(&large, 2);
-        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
-        beyond = place_multiply(&large, -1);
-        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+        assert_kind(place_multiply(&large, 2), PLACE_UNKNOWN);
+        assert_kind(place_multiply(&large, -1), PLACE_UNKNOWN);
         assert_int_equal(place_number(0, INT64_MIN).kind, PLACE_UNKNOWN);
-        beyond = place_multiply(&large, 0);
-        assert_int_equal(beyond.kind, PLACE_UNKNOWN);
+        assert_kind(place_multiply(&large, 0), PLACE_UNKNOWN);
 }
 
 TEST(numbers_that_are_the_same_look_the_same)
@@ -213,8 +214,7 @@ static int end(void **state)
         return 0;
 }
 
-/* A loop that counts nodes is at the same field of some node; what is half a node further
- * on another way is at one of two fields. */
+/* What is half a node further on another way is at one of two fields. */
 TEST_WITH(pointers_of_two_ways, begin, end)
 {
         const struct fixture *f = *state;
@@ -229,20 +229,15 @@ TEST_WITH(pointers_of_two_ways, begin, end)
         assert_int_equal(place_offset(&f->types, &met), 8);
         met = place_meet(&f->types, &first, &other);
         assert_int_equal(place_choices(&met), 2);
-        struct place_value one = place_choice(&met, 0);
-
-        assert_true(place_same(&one, &other));
-        one = place_choice(&met, 1);
-        assert_true(place_same(&one, &first));
-        one = place_meet(&f->types, &other, &met);
-        assert_true(place_same(&one, &met));
-        one = place_add_constant(&met, 8); /* and as much further in a loop */
-        one = place_meet(&f->types, &met, &one);
-        assert_int_equal(one.kind, PLACE_UNKNOWN);
+        assert_same(place_choice(&met, 0), other);
+        assert_same(place_choice(&met, 1), first);
+        assert_same(place_meet(&f->types, &other, &met), met);
+        /* and as much further in a loop */
+        const struct place_value one = place_add_constant(&met, 8);
+        assert_kind(place_meet(&f->types, &met, &one), PLACE_UNKNOWN);
 }
 
-/* What counts in 24 bytes does so in each of the nodes; of two that count nodes, or
- * numbers, what they have in common is known. */
+/* Of two that count nodes, or numbers, what they have in common is known. */
 TEST_WITH(whole_items_change_no_step, begin, end)
 {
         const struct fixture *f = *state;
@@ -265,8 +260,7 @@ TEST_WITH(whole_items_change_no_step, begin, end)
         }
 }
 
-/* Nothing is accessed near address 0, so that the pointer is what was; further away are
- * numbers that an index may be. */
+/* Nothing is accessed near address 0; further away are numbers that may be an index. */
 TEST_WITH(null_pointers_of_two_ways, begin, end)
 {
         const struct fixture *f = *state;
@@ -279,19 +273,14 @@ TEST_WITH(null_pointers_of_two_ways, begin, end)
         EACH(i, nulls)
         {
                 const struct place_value null = place_number(0, nulls[i]);
-                struct place_value met = place_meet(&f->types, &pointer, &null);
-
-                assert_true(place_same(&met, &pointer));
-                met = place_meet(&f->types, &null, &pointer);
-                assert_true(place_same(&met, &pointer));
+                assert_same(place_meet(&f->types, &pointer, &null), pointer);
+                assert_same(place_meet(&f->types, &null, &pointer), pointer);
         }
         struct place_value met = place_meet(&f->types, &pointer, &far);
 
         assert_int_equal(met.kind, PLACE_UNKNOWN);
-        met = place_meet(&f->types, &pointer, &counted);
-        assert_int_equal(met.kind, PLACE_UNKNOWN);
-        met = place_meet(&f->types, &pointer, &bounded);
-        assert_true(place_same(&met, &pointer));
+        assert_kind(place_meet(&f->types, &pointer, &counted), PLACE_UNKNOWN);
+        assert_same(place_meet(&f->types, &pointer, &bounded), pointer);
 }
 
 /* What would be read there changes nothing, whatever it is added to. */
@@ -299,13 +288,9 @@ TEST_WITH(what_null_pointers_lead_to, begin, end)
 {
         const struct fixture *f = *state;
         const struct place_value pointer = place_pointer(f->node, 8);
-        struct place_value met = place_meet(&f->types, &pointer, &place_unreached);
-
-        assert_true(place_same(&met, &pointer));
-        met = place_add(&f->types, &pointer, &place_unreached, 1);
-        assert_int_equal(met.kind, PLACE_UNREACHED);
-        met = place_add(&f->types, &place_unreached, &pointer, 1);
-        assert_int_equal(met.kind, PLACE_UNREACHED);
+        assert_same(place_meet(&f->types, &pointer, &place_unreached), pointer);
+        assert_kind(place_add(&f->types, &pointer, &place_unreached, 1), PLACE_UNREACHED);
+        assert_kind(place_add(&f->types, &place_unreached, &pointer, 1), PLACE_UNREACHED);
 }
 
 /* A number that is one of two makes a place one of two, and one of four with another. */
@@ -362,8 +347,7 @@ TEST_WITH(indexes_of_pointers, begin, end)
         assert_true(sum.kind == PLACE_POINTER && sum.unknown_index);
         sum = place_add(&f->types, &whole, &node, 2); /* nobody doubles a pointer */
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
-        sum = place_add(&f->types, &node, &node, 1);
-        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+        assert_kind(place_add(&f->types, &node, &node, 1), PLACE_UNKNOWN);
 }
 
 /* Where an index of VALUE nodes begins, from a node's second field. */
@@ -381,8 +365,7 @@ static int64_t begins(const struct fixture *f, const struct place_value *value)
         return place_begin(&place);
 }
 
-/* What is added to a number of which nothing is known is where an index begins, for a
- * header's pointer may be followed by something else. */
+/* What is added to an unknown number is where an index begins. */
 TEST_WITH(where_indexes_begin, begin, end)
 {
         const struct fixture *f = *state;
@@ -462,10 +445,7 @@ TEST_WITH(thread_local_variables_by_their_offset, begin, end)
         struct place_value sum = place_add(&f->types, &pointer, &variable, 1);
 
         assert_true(place_in_thread(&variable) && place_same(&sum, &variable));
-        sum = place_add(&f->types, &variable, &pointer, 1);
-        assert_true(place_same(&sum, &variable));
-        sum = place_add(&f->types, &pointer, &variable, 2);
-        assert_int_equal(sum.kind, PLACE_UNKNOWN);
-        sum = place_add(&f->types, &beside, &variable, 1);
-        assert_int_equal(sum.kind, PLACE_UNKNOWN);
+        assert_same(place_add(&f->types, &variable, &pointer, 1), variable);
+        assert_kind(place_add(&f->types, &pointer, &variable, 2), PLACE_UNKNOWN);
+        assert_kind(place_add(&f->types, &beside, &variable, 1), PLACE_UNKNOWN);
 }

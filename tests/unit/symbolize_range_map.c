@@ -5,8 +5,7 @@
 
 enum { ADDRESSES = 64, RANGES = 24, ROUNDS = 3000 };
 
-/* The definition: of the ranges that hold ADDR, the one that begins last, of those
- * the shortest, of those the one added last. */
+/* Of the ranges that hold ADDR, the last to begin, then the shortest, the latest. */
 static const struct range *innermost(const struct range *ranges, size_t count,
                                      uint64_t addr)
 {
@@ -52,10 +51,9 @@ static size_t arbitrary(struct range *ranges)
 static void build(struct range_map *map, const struct range *ranges, size_t count)
 {
         for (size_t i = 0; i < count; i++)
-                assert_int_equal(
-                    range_map_add(map, ranges[i].low, ranges[i].high, ranges[i].value),
-                    0);
-        assert_int_equal(range_map_build(map), 0);
+                assert_ok(
+                    range_map_add(map, ranges[i].low, ranges[i].high, ranges[i].value));
+        assert_ok(range_map_build(map));
 }
 
 TEST(finds_the_innermost_of_nested_ranges)
@@ -80,8 +78,7 @@ TEST(finds_the_innermost_of_nested_ranges)
         }
 }
 
-/* Ranges that cross each other are no function's; any of them is an answer, but
- * where there is none there is no answer, and the map stays in order. */
+/* Of ranges that cross each other any is an answer, and the map stays in order. */
 TEST(survives_ranges_that_cross)
 {
         for (unsigned round = 0; round < ROUNDS; round++) {
@@ -111,9 +108,9 @@ TEST(an_empty_map_finds_nothing)
 {
         struct range_map map = {0};
 
-        assert_int_equal(range_map_add(&map, 5, 5, 1), 0);
-        assert_int_equal(range_map_add(&map, 9, 3, 2), 0);
-        assert_int_equal(range_map_build(&map), 0);
+        assert_ok(range_map_add(&map, 5, 5, 1));
+        assert_ok(range_map_add(&map, 9, 3, 2));
+        assert_ok(range_map_build(&map));
         assert_null(range_map_find(&map, 5));
         range_map_free(&map);
 }

@@ -20,49 +20,43 @@ static const char *members(const char *line, enum source_expression wanted)
         return wanted == SOURCE_NO_MEMBERS ? NULL : text;
 }
 
+static void has(const char *line, const char *expected)
+{
+        assert_string_equal(members(line, SOURCE_MEMBERS), expected);
+}
+
 TEST(columns_of_gcc)
 {
-        assert_string_equal(members("r += d->u.srv@.port * 3;", SOURCE_MEMBERS),
-                            ":d>u.srv.port");
-        assert_string_equal(members("r += d->u.mx.target@->hash;", SOURCE_MEMBERS),
-                            ":d>u.mx.target>hash");
-        assert_string_equal(members("r * 3 + d->u.a6.addr@[k];", SOURCE_MEMBERS),
-                            ":d>u.a6.addr");
-        assert_string_equal(
-            members("s += pages[n & 7].u.le[k + 1] @. key;", SOURCE_MEMBERS),
-            ":pages.u.le.key");
-        assert_string_equal(members("x@->u.a += y->u.b;", SOURCE_MEMBERS), ":x>u");
+        has("r += d->u.srv@.port * 3;", ":d>u.srv.port");
+        has("r += d->u.mx.target@->hash;", ":d>u.mx.target>hash");
+        has("r * 3 + d->u.a6.addr@[k];", ":d>u.a6.addr");
+        has("s += pages[n & 7].u.le[k + 1] @. key;", ":pages.u.le.key");
+        has("x@->u.a += y->u.b;", ":x>u");
 }
 
 TEST(columns_of_clang)
 {
-        assert_string_equal(members("r += d->u.srv.@port * 3;", SOURCE_MEMBERS),
-                            ":d>u.srv.port");
-        assert_string_equal(members("d->u.mx.@target->hash;", SOURCE_MEMBERS),
-                            ":d>u.mx.target");
-        assert_string_equal(members("r * 3 + @d->u.a6.addr[k];", SOURCE_MEMBERS),
-                            ":d>u.a6.addr");
-        assert_string_equal(members("@list.head->next(3);", SOURCE_MEMBERS),
-                            ":list.head");
+        has("r += d->u.srv.@port * 3;", ":d>u.srv.port");
+        has("d->u.mx.@target->hash;", ":d>u.mx.target");
+        has("r * 3 + @d->u.a6.addr[k];", ":d>u.a6.addr");
+        has("@list.head->next(3);", ":list.head");
 }
 
 TEST(casts_have_their_type)
 {
-        assert_string_equal(members("r = ((struct b *)p)@->y;", SOURCE_MEMBERS), "(b>y");
-        assert_string_equal(members("((const struct b *) p->n)->u@.y;", SOURCE_MEMBERS),
-                            "(b>u.y");
-        assert_string_equal(members("r = (t *)p@->y;", SOURCE_MEMBERS), ":p>y");
-        assert_string_equal(members("r = (*p)@.y;", SOURCE_MEMBERS), ".y");
-        assert_string_equal(members("r = (t)@->y;", SOURCE_MEMBERS), ">y");
-        assert_string_equal(members("r = f(p)@->y;", SOURCE_MEMBERS), ">y");
-        assert_string_equal(members("r = ((long)p)@->y;", SOURCE_MEMBERS), ">y");
+        has("r = ((struct b *)p)@->y;", "(b>y");
+        has("((const struct b *) p->n)->u@.y;", "(b>u.y");
+        has("r = (t *)p@->y;", ":p>y");
+        has("r = (*p)@.y;", ".y");
+        has("r = (t)@->y;", ">y");
+        has("r = f(p)@->y;", ">y");
+        has("r = ((long)p)@->y;", ">y");
 }
 
 TEST(operators_have_operands)
 {
-        assert_string_equal(members("if (p->u.le[m].key @< q.k)", SOURCE_MEMBERS),
-                            ":p>u.le.key :q.k");
-        assert_string_equal(members("if (p->a @== c)", SOURCE_MEMBERS), ":p>a :c");
+        has("if (p->u.le[m].key @< q.k)", ":p>u.le.key :q.k");
+        has("if (p->a @== c)", ":p>a :c");
         assert_string_equal(members("c @+= a.v.cst;", SOURCE_OPERANDS), ":c :a.v.cst");
         assert_string_equal(members("e.x.spells@++;", SOURCE_OPERANDS), ":e.x.spells ");
         assert_string_equal(members("n = x->a @<< 3", SOURCE_OPERANDS), ":x>a ");
@@ -82,23 +76,25 @@ TEST(others_have_none)
         members("@.", SOURCE_NO_MEMBERS);
         members("->@", SOURCE_NO_MEMBERS);
         members("a[[[@[", SOURCE_NO_MEMBERS);
-        assert_string_equal(members(")]@.b", SOURCE_MEMBERS), ".b");
+        has(")]@.b", ".b");
 }
 
 TEST(what_is_too_long_has_none)
 {
-        char text[8];
+        static const struct {
+                const char *line;
+                size_t column;
+                enum source_expression found;
+        } cases[] = {
+            {"a.b", 4, SOURCE_NO_MEMBERS},     {"a.b", SIZE_MAX, SOURCE_NO_MEMBERS},
+            {"a.b", 0, SOURCE_NO_MEMBERS},     {"a.bbbb", 2, SOURCE_MEMBERS},
+            {"a.bbbbb", 2, SOURCE_NO_MEMBERS}, {"a.bbbb == c.d", 8, SOURCE_NO_MEMBERS}};
 
-        assert_int_equal(source_expression("a.b", 3, 4, text, sizeof(text)),
-                         SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.b", 3, SIZE_MAX, text, sizeof(text)),
-                         SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.b", 3, 0, text, sizeof(text)),
-                         SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.bbbb", 6, 2, text, sizeof(text)),
-                         SOURCE_MEMBERS);
-        assert_int_equal(source_expression("a.bbbbb", 7, 2, text, sizeof(text)),
-                         SOURCE_NO_MEMBERS);
-        assert_int_equal(source_expression("a.bbbb == c.d", 13, 8, text, sizeof(text)),
-                         SOURCE_NO_MEMBERS);
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                char text[8];
+
+                assert_int_equal(source_expression(cases[i].line, strlen(cases[i].line),
+                                                   cases[i].column, text, sizeof(text)),
+                                 cases[i].found);
+        }
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of 100 and of 300 split units: three times the units take three times the
- * memory, and each still knows its function's address; units that are gone are counted.
- */
+/* Three times the split units take three times the memory; units that are gone count. */
 #include "die.h"
 #include "unit_test.h"
 
@@ -36,8 +34,8 @@ static uint64_t measure(const char *path, size_t units)
         struct elf_file file;
         struct dwarf_file dwarf;
 
-        assert_int_equal(elf_file_open(&file, path), 0);
-        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        assert_ok(elf_file_open(&file, path));
+        assert_ok(dwarf_file_open(&dwarf, &file, NULL, true));
         assert_int_equal(count_functions(&dwarf), units);
         assert_int_equal(dwarf.split_count, units);
         assert_int_equal(dwarf.splits_missing, 0);
@@ -61,8 +59,8 @@ TEST(missing_units_are_counted)
         struct elf_file file;
         struct dwarf_file dwarf;
 
-        assert_int_equal(elf_file_open(&file, SPLIT_GONE), 0);
-        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        assert_ok(elf_file_open(&file, SPLIT_GONE));
+        assert_ok(dwarf_file_open(&dwarf, &file, NULL, true));
         assert_int_equal(count_functions(&dwarf), 0);
         assert_int_equal(dwarf.splits_missing, 2);
         assert_int_equal(dwarf.splits_too_many, 0);
@@ -70,15 +68,14 @@ TEST(missing_units_are_counted)
         elf_file_close(&file);
 }
 
-/* As if the machine's memory were full of the units that were read before: the rest has
- * no entries, and that is told apart from files that are gone. */
+/* With no memory left the rest has no entries, unlike files that are gone. */
 TEST(units_without_room_are_left_out_and_counted)
 {
         struct elf_file file;
         struct dwarf_file dwarf;
 
-        assert_int_equal(elf_file_open(&file, SPLIT_100), 0);
-        assert_int_equal(dwarf_file_open(&dwarf, &file, NULL, true), 0);
+        assert_ok(elf_file_open(&file, SPLIT_100));
+        assert_ok(dwarf_file_open(&dwarf, &file, NULL, true));
         for (size_t i = 0; i < dwarf.unit_count; i++) {
                 Dwarf_Die unit, entries, child;
 

@@ -3,8 +3,7 @@
 #include "symbol_table.h"
 #include "unit_test.h"
 
-/* Two sections of code, the second right behind the first, at whose end a symbol stands,
- * as linkers' scripts and assembler code mark ends. */
+/* Two sections of code, one behind the other, with a symbol at the end of the first. */
 __asm__(".pushsection first_part, \"ax\"\n"
         ".type sized, @function\n"
         "sized: nop\n ret\n"
@@ -54,8 +53,8 @@ TEST(an_end_names_nothing_behind_it)
         struct symbol_table table;
 
         assert_ptr_equal(__start_second_part, __start_first_part + 4);
-        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
-        assert_int_equal(symbol_table_read(&table, &file, NULL), 0);
+        assert_ok(elf_file_open(&file, "/proc/self/exe"));
+        assert_ok(symbol_table_read(&table, &file, NULL));
         const struct symbol *sized = symbol_named(&table, "sized");
 
         assert_non_null(sized);
@@ -76,8 +75,8 @@ TEST(a_section_is_no_function)
         struct elf_file file;
         struct symbol_table table;
 
-        assert_int_equal(elf_file_open(&file, "/proc/self/exe"), 0);
-        assert_int_equal(symbol_table_read(&table, &file, NULL), 0);
+        assert_ok(elf_file_open(&file, "/proc/self/exe"));
+        assert_ok(symbol_table_read(&table, &file, NULL));
         const struct symbol *inside = symbol_named(&table, "x_cgo_mmap");
 
         assert_non_null(inside);

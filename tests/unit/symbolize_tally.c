@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples counted by kinds: recordings of which it is known how many samples of each kind
- * there are, and such as must be gone over one by one. */
+/* Samples counted by kinds, in recordings of known numbers of them. */
 #include "db_test.h"
 
 #include <inttypes.h>
@@ -41,14 +40,12 @@ static void record_mappings(int64_t process, int64_t change_ns)
                                           .start_ns = i == 0 ? 0 : change_ns};
                 int64_t id;
 
-                assert_int_equal(writer_module(recording.writer, paths[i], NULL, 0,
-                                               &row.module_id, NULL),
-                                 0);
-                assert_int_equal(writer_mapping(recording.writer, &row, &id, NULL), 0);
+                assert_ok(writer_module(recording.writer, paths[i], NULL, 0,
+                                        &row.module_id, NULL));
+                assert_ok(writer_mapping(recording.writer, &row, &id, NULL));
                 if (i == 0)
-                        assert_int_equal(
-                            writer_mapping_end(recording.writer, id, change_ns - 1, NULL),
-                            0);
+                        assert_ok(writer_mapping_end(recording.writer, id, change_ns - 1,
+                                                     NULL));
         }
 }
 
@@ -62,7 +59,7 @@ static void record_sample(int64_t i, int64_t time_ns, bool has_addr)
                                  .addr = 8,
                                  .latency_cycles = -1};
 
-        assert_int_equal(writer_sample(recording.writer, &row, NULL, NULL), 0);
+        assert_ok(writer_sample(recording.writer, &row, NULL, NULL));
 }
 
 static void begin_changing(int64_t change_ns)
@@ -72,12 +69,10 @@ static void begin_changing(int64_t change_ns)
         for (int i = 0; i < 2; i++) {
                 int64_t *process = &recording.processes[i];
 
-                assert_int_equal(writer_process(recording.writer, 100 + i, 0, "test", 0,
-                                                process, NULL),
-                                 0);
-                assert_int_equal(writer_thread(recording.writer, *process, 100 + i,
-                                               "test", 0, &recording.threads[i], NULL),
-                                 0);
+                assert_ok(writer_process(recording.writer, 100 + i, 0, "test", 0, process,
+                                         NULL));
+                assert_ok(writer_thread(recording.writer, *process, 100 + i, "test", 0,
+                                        &recording.threads[i], NULL));
                 record_mappings(*process, change_ns);
         }
 }
@@ -112,8 +107,7 @@ static void hear(struct heard *heard, const struct tally_kind *kind)
                     (uint64_t)first->sample_id;
 }
 
-/* Ends the recording and tallies its samples from the one with the id FIRST on; whether
- * they can be. HEARD may be NULL. */
+/* Ends the recording and tallies its samples from FIRST on. HEARD may be NULL. */
 static bool tally(int64_t first, struct heard *heard)
 {
         struct raw raw = {0};
@@ -121,10 +115,10 @@ static bool tally(int64_t first, struct heard *heard)
         struct sample_range range;
         struct tally tally;
 
-        assert_int_equal(writer_close(recording.writer, NULL), 0);
-        assert_int_equal(raw_read(&raw, recording.db, NULL), 0);
-        assert_int_equal(samples_open(&samples, recording.db, &raw, NULL), 0);
-        assert_int_equal(samples_all(&samples, &range, NULL), 0);
+        assert_ok(writer_close(recording.writer, NULL));
+        assert_ok(raw_read(&raw, recording.db, NULL));
+        assert_ok(samples_open(&samples, recording.db, &raw, NULL));
+        assert_ok(samples_all(&samples, &range, NULL));
         range.first = first;
         struct tally_epochs *epochs = tally_epochs_new(samples.raw);
 
@@ -180,10 +174,8 @@ static void record_busy(int64_t process, enum mapping_kind kind)
                                           .start_ns = i};
                 int64_t mapping;
 
-                assert_int_equal(writer_mapping(recording.writer, &row, &mapping, NULL),
-                                 0);
-                assert_int_equal(writer_mapping_end(recording.writer, mapping, i, NULL),
-                                 0);
+                assert_ok(writer_mapping(recording.writer, &row, &mapping, NULL));
+                assert_ok(writer_mapping_end(recording.writer, mapping, i, NULL));
                 record_sample(i, i, false);
         }
 }
@@ -200,8 +192,7 @@ TEST(test_mappings_of_another_process)
         int64_t process;
 
         begin();
-        assert_int_equal(
-            writer_process(recording.writer, 102, 0, "other", 0, &process, NULL), 0);
+        assert_ok(writer_process(recording.writer, 102, 0, "other", 0, &process, NULL));
         record_busy(process, MAPPING_ANON);
         assert_true(tally(1, &heard));
         assert_few_kinds(&heard);
@@ -229,7 +220,7 @@ static void record_in_turns(int64_t count, int64_t place_count)
                                          .ip = (uint64_t)(FIRST_IP + i % place_count),
                                          .latency_cycles = -1};
 
-                assert_int_equal(writer_sample(recording.writer, &row, NULL, NULL), 0);
+                assert_ok(writer_sample(recording.writer, &row, NULL, NULL));
         }
 }
 
@@ -278,8 +269,8 @@ TEST(test_another_file_of_that_name)
         begin();
         for (int64_t i = 0; i < SAMPLES; i++)
                 record_sample(i, i, false);
-        assert_int_equal(writer_flush(recording.writer, NULL), 0);
-        assert_int_equal(system("cp a.db other.db; mv other.db a.db"), 0);
+        assert_ok(writer_flush(recording.writer, NULL));
+        assert_ok(system("cp a.db other.db; mv other.db a.db"));
         assert_false(tally(1, &heard));
 }
 
@@ -288,14 +279,13 @@ static void symbolize_recording(void)
         struct symbolize_options options = {0};
         struct diag diag = {0};
 
-        assert_int_equal(writer_close(recording.writer, NULL), 0);
+        assert_ok(writer_close(recording.writer, NULL));
         if (symbolize(recording.db, &options, &diag))
                 fail_msg("%s", diag.text);
         db_close(recording.db);
 }
 
-/* Places are those of the time of each sample: the rows of those that are not where the
- * first one at their address was are the ones after the change. */
+/* Places are those of the time of each sample: the rows are the ones after the change. */
 TEST(test_places_of_their_time)
 {
         begin();
@@ -310,8 +300,7 @@ TEST(test_places_of_their_time)
                    SAMPLES);
 }
 
-/* COUNT samples as record_sample's, by SQL, which is faster; the one with the number LATE
- * is of two moments before. */
+/* COUNT samples as record_sample's, by SQL; the one with the number LATE is earlier. */
 static void record_late(int64_t count, int64_t late)
 {
         char sql[512];
@@ -324,12 +313,11 @@ static void record_late(int64_t count, int64_t late)
                  ", %" PRId64 "), %d + i %% %d FROM n",
                  count - 1, late, recording.threads[1], recording.threads[0], FIRST_IP,
                  ADDRESSES);
-        assert_int_equal(writer_flush(recording.writer, NULL), 0);
-        assert_int_equal(db_exec(recording.db, sql, NULL), 0);
+        assert_ok(writer_flush(recording.writer, NULL));
+        assert_ok(db_exec(recording.db, sql, NULL));
 }
 
-/* More samples than are counted at once: one at the end of what is counted first, or
- * behind it, is of a time before the change, which came with the sample before. */
+/* More samples than are counted at once, one of which is of a time before the change. */
 TEST(test_out_of_order_behind_many)
 {
         enum { MANY = 1100000, FIRST_COUNTED = 4096 + (1 << 20) };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which field lies at an offset of a type, and what instructions are taken for. The types
- * are described here by hand; offsets come from the compiler's offsetof. */
+/* Which field lies at an offset, and what instructions are; offsets are offsetof's. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
 #include "base_names.h"
@@ -34,31 +33,34 @@ struct sample {
 struct fixture {
         struct types types;
         struct string_pool *names;
-        uint32_t number, real, pointer, byte, inner, sample;
+        uint32_t number, real, pointer, byte, half, wide, inner, sample;
 };
+
+static uint32_t put_type(struct fixture *f, const struct type *type,
+                         const struct member *members)
+{
+        uint32_t id;
+
+        assert_ok(types_put(&f->types, type, members, &id));
+        return id;
+}
 
 static uint32_t put(struct fixture *f, enum type_kind kind, const char *name,
                     uint64_t bytes)
 {
         const struct type type = {
             .kind = kind, .name = string_pool_put(f->names, name), .size_bytes = bytes};
-        uint32_t id;
 
-        assert_int_equal(types_put(&f->types, &type, NULL, &id), 0);
-        return id;
+        return put_type(f, &type, NULL);
 }
 
 static uint32_t put_array(struct fixture *f, uint32_t element, uint64_t items)
 {
-        const struct type type = {.kind = TYPE_ARRAY,
-                                  .element = element,
-                                  .items = items,
-                                  .size_bytes =
-                                      items * f->types.items[element].size_bytes};
-        uint32_t id;
+        const uint64_t bytes = items * f->types.items[element].size_bytes;
+        const struct type type = {
+            .kind = TYPE_ARRAY, .element = element, .items = items, .size_bytes = bytes};
 
-        assert_int_equal(types_put(&f->types, &type, NULL, &id), 0);
-        return id;
+        return put_type(f, &type, NULL);
 }
 
 static uint32_t put_record(struct fixture *f, enum type_kind kind, const char *name,
@@ -68,18 +70,25 @@ static uint32_t put_record(struct fixture *f, enum type_kind kind, const char *n
                                   .name = string_pool_put(f->names, name),
                                   .size_bytes = bytes,
                                   .member_count = count};
-        uint32_t id;
 
-        assert_int_equal(types_put(&f->types, &type, members, &id), 0);
-        return id;
+        return put_type(f, &type, members);
 }
 
 static struct member member(struct fixture *f, const char *name, uint32_t type,
                             uint64_t offset)
 {
-        return (struct member){.name = string_pool_put(f->names, name),
-                               .type = type,
-                               .offset_bytes = offset};
+        return (struct member){
+            string_pool_put(f->names, name), type, offset, 0, 0, false};
+}
+
+static struct member bit_field(struct fixture *f, const char *name, uint64_t offset,
+                               uint32_t bit_offset, uint32_t bits)
+{
+        struct member made = member(f, name, f->number, offset);
+
+        made.bit_offset = bit_offset;
+        made.bit_size = bits;
+        return made;
 }
 
 static int begin(void **state)
@@ -93,16 +102,16 @@ static int begin(void **state)
         f->real = put(f, TYPE_FLOAT, "double", 8);
         f->pointer = put(f, TYPE_POINTER, "struct sample *", 8);
         f->byte = put(f, TYPE_INTEGER, "char", 1);
-        uint32_t half = put(f, TYPE_INTEGER, "short", 2);
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
+        f->half = put(f, TYPE_INTEGER, "short", 2);
+        f->wide = put(f, TYPE_INTEGER, "long", 8);
         const struct member inner[] = {
-            member(f, "low", half, offsetof(struct inner, low)),
+            member(f, "low", f->half, offsetof(struct inner, low)),
             member(f, "pair", put_array(f, f->number, 3), offsetof(struct inner, pair))};
 
         f->inner =
             put_record(f, TYPE_STRUCT, "struct inner", sizeof(struct inner), inner, 2);
         const struct member as[] = {member(f, "ratio", f->real, 0),
-                                    member(f, "count", wide, 0),
+                                    member(f, "count", f->wide, 0),
                                     member(f, "link", f->pointer, 0)};
         const struct member sample[] = {
             member(f, "next", f->pointer, offsetof(struct sample, next)),
@@ -146,24 +155,29 @@ static void assert_field(struct fixture *f, uint32_t type, uint64_t offset,
         assert_string_equal(field_at(f, type, offset, access), name);
 }
 
+static enum field_outcome outcome_at(struct fixture *f, uint32_t type, uint64_t offset)
+{
+        const struct type_access access = {.bytes = 1};
+        struct field field;
+
+        return type_field(&f->types, f->names, type, offset, &access, &field);
+}
+
 /* ---- tests ---- */
 
 TEST(fields_are_named_by_their_way)
 {
         struct fixture *f = *state;
-        const struct type_access word = {.bytes = 4};
 
         assert_field(f, f->sample, 0, 8, NUMBER_INTEGER, "next");
         for (int i = 0; i < 4; i++) {
                 assert_field(f, f->sample, offsetof(struct sample, part[i].low), 2,
                              NUMBER_ANY, "part[].low");
-                assert_string_equal(field_at(f, f->sample,
-                                             offsetof(struct sample, part[i].pair[2]),
-                                             word),
-                                    "part[].pair[]");
+                assert_field(f, f->sample, offsetof(struct sample, part[i].pair[2]), 4,
+                             NUMBER_ANY, "part[].pair[]");
         }
-        assert_string_equal(
-            field_at(f, f->sample, offsetof(struct sample, pair[1]), word), "pair[]");
+        assert_field(f, f->sample, offsetof(struct sample, pair[1]), 4, NUMBER_ANY,
+                     "pair[]");
         /* The last array goes on after the end. */
         assert_field(f, f->sample, sizeof(struct sample) + 999, 1, NUMBER_ANY,
                      "letters[]");
@@ -173,18 +187,11 @@ TEST(fields_are_named_by_their_way)
 TEST(padding_and_the_outside_are_no_fields)
 {
         struct fixture *f = *state;
-        const struct type_access access = {.bytes = 1};
-        struct field field;
 
-        assert_int_equal(type_field(&f->types, f->names, f->inner, 2, &access, &field),
-                         FIELD_PADDING);
-        assert_int_equal(type_field(&f->types, f->names, f->inner, sizeof(struct inner),
-                                    &access, &field),
-                         FIELD_BEYOND);
-        assert_int_equal(type_field(&f->types, f->names, f->number, 0, &access, &field),
-                         FIELD_WHOLE);
-        assert_int_equal(type_field(&f->types, f->names, TYPE_NONE, 0, &access, &field),
-                         FIELD_OPAQUE);
+        assert_int_equal(outcome_at(f, f->inner, 2), FIELD_PADDING);
+        assert_int_equal(outcome_at(f, f->inner, sizeof(struct inner)), FIELD_BEYOND);
+        assert_int_equal(outcome_at(f, f->number, 0), FIELD_WHOLE);
+        assert_int_equal(outcome_at(f, TYPE_NONE, 0), FIELD_OPAQUE);
 }
 
 /* The kind and size of the access tell the members of a union apart, or not. */
@@ -204,11 +211,10 @@ TEST(wider_members_are_told_as_far_as_the_access_shows)
 {
         struct fixture *f = *state;
         uint32_t single = put(f, TYPE_FLOAT, "float", 4);
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
         const struct member pair[] = {member(f, "x", single, 0),
                                       member(f, "y", single, 4)};
         const struct member members[] = {
-            member(f, "real", f->real, 0), member(f, "wide", wide, 0),
+            member(f, "real", f->real, 0), member(f, "wide", f->wide, 0),
             member(f, "number", f->number, 0), member(f, "byte", f->byte, 0),
             member(f, "pair", put_record(f, TYPE_STRUCT, "struct pair", 8, pair, 2), 0)};
         uint32_t value = put_record(f, TYPE_UNION, "union value", 8, members, 5);
@@ -237,23 +243,18 @@ TEST(wider_members_are_told_as_far_as_the_access_shows)
         };
 
         for (size_t i = 0; i < LENGTH(cases); i++)
-                assert_string_equal(
-                    field_at(f, value, cases[i].offset,
-                             (struct type_access){.bytes = cases[i].bytes,
-                                                  .number = cases[i].number}),
-                    cases[i].name);
+                assert_field(f, value, cases[i].offset, cases[i].bytes, cases[i].number,
+                             cases[i].name);
 }
 
-/* Rows may lie in a page's bytes, wherever nothing proves that an index leads elsewhere.
- */
+/* Rows may lie in a page's bytes, unless it is proved where an index leads. */
 TEST(bytes_may_be_what_an_unproved_index_leads_to)
 {
         struct fixture *f = *state;
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
-        const struct member members[] = {member(f, "keys", put_array(f, wide, 8), 0),
+        const struct member members[] = {member(f, "keys", put_array(f, f->wide, 8), 0),
                                          member(f, "reals", put_array(f, f->real, 8), 0),
                                          member(f, "raw", put_array(f, f->byte, 64), 0)};
-        const struct member small[] = {member(f, "wide", wide, 0),
+        const struct member small[] = {member(f, "wide", f->wide, 0),
                                        member(f, "raw", put_array(f, f->byte, 8), 0)};
         uint32_t page = put_record(f, TYPE_UNION, "union page", 64, members, 3);
         uint32_t word = put_record(f, TYPE_UNION, "union word", 8, small, 2);
@@ -294,9 +295,8 @@ TEST(items_are_known_by_indexes_that_count_them)
 TEST(bits_of_floating_point_are_told_from_no_integer)
 {
         struct fixture *f = *state;
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
         const struct member reals[] = {member(f, "real", f->real, 0),
-                                       member(f, "wide", wide, 0),
+                                       member(f, "wide", f->wide, 0),
                                        member(f, "number", f->number, 0)};
         struct type_access access = {
             .bytes = 4, .number = NUMBER_INTEGER, .perhaps_float = true};
@@ -312,18 +312,16 @@ TEST(bits_of_floating_point_are_told_from_no_integer)
         assert_string_equal(field_at(f, among, 0, access), "wide");
 }
 
-/* lo == 0 && hi == 0 is one comparison of 8 bytes, and those of bit-fields are one, too.
- */
+/* lo == 0 && hi == 0 is one comparison of 8 bytes, and so it is of bit-fields. */
 TEST(neighbours_are_tested_at_once)
 {
         struct fixture *f = *state;
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
-        struct member halves[] = {member(f, "lo", f->number, 0),
-                                  member(f, "hi", f->number, 4)};
+        const struct member halves[] = {member(f, "lo", f->number, 0),
+                                        member(f, "hi", f->number, 4)};
         uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 8, halves, 2);
-        const struct member members[] = {member(f, "wide", wide, 0),
+        const struct member members[] = {member(f, "wide", f->wide, 0),
                                          member(f, "halves", pair, 0)};
-        const struct member single[] = {member(f, "wide", wide, 0),
+        const struct member single[] = {member(f, "wide", f->wide, 0),
                                         member(f, "number", f->number, 0)};
         uint32_t value = put_record(f, TYPE_UNION, "union value", 8, members, 2);
         uint32_t alone = put_record(f, TYPE_UNION, "union alone", 8, single, 2);
@@ -334,15 +332,12 @@ TEST(neighbours_are_tested_at_once)
         assert_string_equal(field_at(f, value, 0, access), "wide|halves.lo");
         assert_string_equal(field_at(f, alone, 0, access), "wide");
         assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
-        halves[0].bit_size = 4;
-        halves[1] = halves[0];
-        halves[1].name = string_pool_put(f->names, "high");
-        halves[1].bit_offset = 4;
-        const struct member bits[] = {
-            member(f, "word", f->number, 0),
-            member(f, "bits", put_record(f, TYPE_STRUCT, "struct bits", 4, halves, 2),
-                   0)};
-        uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, bits, 2);
+        const struct member parts[] = {bit_field(f, "lo", 0, 0, 4),
+                                       bit_field(f, "high", 0, 4, 4)};
+        uint32_t bits = put_record(f, TYPE_STRUCT, "struct bits", 4, parts, 2);
+        const struct member both[] = {member(f, "word", f->number, 0),
+                                      member(f, "bits", bits, 0)};
+        uint32_t flags = put_record(f, TYPE_UNION, "union flags", 4, both, 2);
 
         access.bytes = 4;
         assert_string_equal(field_at(f, flags, 0, access), "word|bits.lo|bits.high");
@@ -356,19 +351,17 @@ TEST(halves_of_a_complex_number_are_its_own)
                                                string_pool_put(f->names, "complex float"),
                                            .size_bytes = 8,
                                            .is_complex = true};
-        uint32_t complex_id, single = put(f, TYPE_FLOAT, "float", 4);
+        uint32_t complex_id = put_type(f, &complex_float, NULL);
+        uint32_t single = put(f, TYPE_FLOAT, "float", 4);
 
-        assert_int_equal(types_put(&f->types, &complex_float, NULL, &complex_id), 0);
         const struct member members[] = {member(f, "real", f->real, 0),
                                          member(f, "both", complex_id, 0),
                                          member(f, "half", single, 0)};
         uint32_t value = put_record(f, TYPE_UNION, "union complex", 8, members, 3);
-        const struct type_access half = {.bytes = 4, .number = NUMBER_FLOAT};
-        const struct type_access whole = {.bytes = 8, .number = NUMBER_FLOAT};
 
-        assert_string_equal(field_at(f, value, 0, half), "half|both");
-        assert_string_equal(field_at(f, value, 4, half), "both");
-        assert_string_equal(field_at(f, value, 0, whole), "real");
+        assert_field(f, value, 0, 4, NUMBER_FLOAT, "half|both");
+        assert_field(f, value, 4, 4, NUMBER_FLOAT, "both");
+        assert_field(f, value, 0, 8, NUMBER_FLOAT, "real");
         /* Each half is handed on in a register of its own, or both in one. */
         assert_field(f, value, 0, 4, NUMBER_FLOATS, "half|both");
 }
@@ -376,12 +369,8 @@ TEST(halves_of_a_complex_number_are_its_own)
 TEST(bit_fields_beside_a_number_are_named_with_it)
 {
         struct fixture *f = *state;
-        struct member bits[] = {member(f, "low", f->number, 0),
-                                member(f, "high", f->number, 0)};
-
-        bits[0].bit_size = 8;
-        bits[1].bit_offset = 8;
-        bits[1].bit_size = 24;
+        const struct member bits[] = {bit_field(f, "low", 0, 0, 8),
+                                      bit_field(f, "high", 0, 8, 24)};
         const struct member members[] = {
             member(f, "bits", put_record(f, TYPE_STRUCT, "struct parts", 4, bits, 2), 0),
             member(f, "word", f->number, 0)};
@@ -392,24 +381,17 @@ TEST(bit_fields_beside_a_number_are_named_with_it)
         assert_field(f, flags, 0, 1, NUMBER_INTEGER, "bits.low|.word");
 }
 
-/* Structures in unions in structures, with and without names: what lies at the offset is
- * named, and where it lies. */
+/* Structures in unions: what lies at the offset is named, and where it lies. */
 TEST(fields_of_structures_in_unions_are_those_at_the_offset)
 {
         struct fixture *f = *state;
         struct field field;
         const struct type_access word = {.bytes = 8}, half = {.bytes = 4};
-        uint32_t wide = put(f, TYPE_INTEGER, "long", 8);
-        struct member flags[] = {member(f, "low", f->number, 4),
-                                 member(f, "high", f->number, 4)};
-
-        flags[0].bit_size = 3;
-        flags[1].bit_offset = 3;
-        flags[1].bit_size = 5;
-        const struct member marks[] = {member(f, "count", f->number, 0), flags[0],
-                                       flags[1]};
+        const struct member marks[] = {member(f, "count", f->number, 0),
+                                       bit_field(f, "low", 4, 0, 3),
+                                       bit_field(f, "high", 4, 3, 5)};
         const struct member hash[] = {member(f, "next", f->pointer, 0),
-                                      member(f, "code", wide, 8),
+                                      member(f, "code", f->wide, 8),
                                       member(f, "name", f->pointer, 16)};
         const struct member items[] = {member(f, "next", f->pointer, 0),
                                        member(f, "val", put_array(f, f->pointer, 2), 8)};
@@ -418,7 +400,7 @@ TEST(fields_of_structures_in_unions_are_those_at_the_offset)
             member(f, "hi", put_record(f, TYPE_STRUCT, "struct items", 24, items, 2), 0),
             member(f, NULL, put_record(f, TYPE_STRUCT, NULL, 8, marks, 3), 0)};
         const struct member members[] = {
-            member(f, "id", wide, 0),
+            member(f, "id", f->wide, 0),
             member(f, NULL, put_record(f, TYPE_UNION, NULL, 24, unnamed, 3), 8)};
         uint32_t item = put_record(f, TYPE_STRUCT, "struct item", 32, members, 2);
         const struct member outer[] = {member(f, "list", put_array(f, item, 3), 16)};
@@ -464,18 +446,11 @@ TEST(of_many_fields_at_a_place_the_first_are_named)
 {
         struct fixture *f = *state;
         struct member members[70], bits[12];
-        char name[8];
-
-        for (int i = 0; i < 70; i++) {
-                snprintf(name, sizeof(name), "m%d", i);
-                members[i] = member(f, name, i == 20 ? f->number : f->real, 0);
-        }
-        for (int i = 0; i < 12; i++) {
-                snprintf(name, sizeof(name), "b%d", i);
-                bits[i] = member(f, name, f->number, 0);
-                bits[i].bit_offset = (uint32_t)i;
-                bits[i].bit_size = 1;
-        }
+        for (int i = 0; i < 70; i++)
+                members[i] =
+                    member(f, text_of("m%d", i), i == 20 ? f->number : f->real, 0);
+        for (uint32_t i = 0; i < 12; i++)
+                bits[i] = bit_field(f, text_of("b%u", i), 0, i, 1);
         uint32_t few = put_record(f, TYPE_UNION, "union few", 8, members, 8);
         uint32_t many = put_record(f, TYPE_UNION, "union many", 8, members, 21);
         uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 12);
@@ -491,14 +466,9 @@ TEST(of_many_fields_at_a_place_the_first_are_named)
 TEST(bit_fields_of_the_bytes_are_named_together)
 {
         struct fixture *f = *state;
-        struct member bits[] = {member(f, "a", f->number, 0),
-                                member(f, "b", f->number, 0),
-                                member(f, "c", f->number, 1)};
-
-        bits[0].bit_size = 3;
-        bits[1].bit_offset = 3;
-        bits[1].bit_size = 5;
-        bits[2].bit_size = 24;
+        const struct member bits[] = {bit_field(f, "a", 0, 0, 3),
+                                      bit_field(f, "b", 0, 3, 5),
+                                      bit_field(f, "c", 1, 0, 24)};
         uint32_t flags = put_record(f, TYPE_STRUCT, "struct flags", 4, bits, 3);
 
         assert_field(f, flags, 0, 1, NUMBER_ANY, "a|b");
@@ -506,14 +476,12 @@ TEST(bit_fields_of_the_bytes_are_named_together)
         assert_field(f, flags, 2, 1, NUMBER_ANY, "c");
 }
 
-/* Bit-fields of whole bytes are numbers in the debug information: several may be used of
- * one load. */
+/* Bit-fields of whole bytes are numbers in the debug information. */
 TEST(numbers_that_are_read_at_once_are_named_together)
 {
         struct fixture *f = *state;
-        uint32_t half = put(f, TYPE_INTEGER, "short", 2);
-        const struct member halves[] = {member(f, "lo", half, 0),
-                                        member(f, "hi", half, 2)};
+        const struct member halves[] = {member(f, "lo", f->half, 0),
+                                        member(f, "hi", f->half, 2)};
         uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 4, halves, 2);
         struct type_access access = {.bytes = 4, .each = true};
 
@@ -527,10 +495,10 @@ TEST(numbers_that_are_read_at_once_are_named_together)
 TEST(a_bit_field_of_no_known_type_has_its_name)
 {
         struct fixture *f = *state;
-        struct member bits[] = {member(f, "a", TYPE_NONE, 0)};
+        struct member bits = bit_field(f, "a", 0, 0, 8);
 
-        bits[0].bit_size = 8;
-        uint32_t flags = put_record(f, TYPE_STRUCT, "struct untyped", 4, bits, 1);
+        bits.type = TYPE_NONE;
+        uint32_t flags = put_record(f, TYPE_STRUCT, "struct untyped", 4, &bits, 1);
 
         assert_field(f, flags, 0, 4, NUMBER_ANY, "a");
 }
@@ -574,24 +542,30 @@ TEST(an_array_reaches_around_its_items)
 {
         struct fixture *f = *state;
         const uint64_t part = offsetof(struct sample, part);
-        uint64_t low, high;
+        const uint64_t letters = offsetof(struct sample, letters);
+        const struct {
+                uint32_t type;
+                uint64_t offset, low, high; /* 0: there is none */
+        } cases[] = {
+            /* Around what an item holds is the outer array. */
+            {f->sample, part + 2 * sizeof(struct inner) + 8, part,
+             part + 4 * sizeof(struct inner)},
+            {f->inner, 8, offsetof(struct inner, pair), sizeof(struct inner)},
+            {f->sample, letters + 99, letters, UINT64_MAX},
+            {f->sample, offsetof(struct sample, as), 0, 0},
+            {f->inner, 0, 0, 0},
+            {f->number, 0, 0, 0},
+        };
 
-        /* Around what an item holds is the outer array. */
-        assert_true(type_array_around(&f->types, f->sample,
-                                      part + 2 * sizeof(struct inner) + 8, &low, &high));
-        assert_int_equal(low, part);
-        assert_int_equal(high, part + 4 * sizeof(struct inner));
-        assert_true(type_array_around(&f->types, f->inner, 8, &low, &high));
-        assert_int_equal(low, offsetof(struct inner, pair));
-        assert_int_equal(high, sizeof(struct inner));
-        assert_true(type_array_around(
-            &f->types, f->sample, offsetof(struct sample, letters) + 99, &low, &high));
-        assert_int_equal(low, offsetof(struct sample, letters));
-        assert_int_equal(high, UINT64_MAX);
-        assert_false(type_array_around(&f->types, f->sample, offsetof(struct sample, as),
-                                       &low, &high));
-        assert_false(type_array_around(&f->types, f->inner, 0, &low, &high));
-        assert_false(type_array_around(&f->types, f->number, 0, &low, &high));
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                uint64_t low = 0, high = 0;
+
+                assert_int_equal(type_array_around(&f->types, cases[i].type,
+                                                   cases[i].offset, &low, &high),
+                                 cases[i].high != 0);
+                assert_int_equal(low, cases[i].low);
+                assert_int_equal(high, cases[i].high);
+        }
 }
 
 /* Two ways at each of 60 levels: no machine goes all of them. */
@@ -675,8 +649,7 @@ TEST(an_index_leads_to_one_field_or_none)
             {open, (int64_t)(forward - 2 * sizeof(struct level)), sizeof(struct level),
              INDEX_OPEN, 0},
             {open, (int64_t)forward, sizeof(struct level) / 2, INDEX_OPEN, 0},
-            /* every fourth, in a loop that was unrolled; every third is of something else
-             */
+            /* every fourth, in an unrolled loop; every third is of something else */
             {closed, 0, 4 * sizeof(struct cell), INDEX_FOUND, 0},
             {closed, 0, 3 * sizeof(struct cell), INDEX_OPEN, 0},
             {closed, (int64_t)offsetof(struct cell, group[2].pair[1].v),
@@ -719,8 +692,8 @@ struct set {
         double costs[4];
 };
 
-/* Of two indexes that are added only what their strides have in common is known: of those
- * of sets and ways together that is a long, which values are no more likely than keys. */
+/* Of two indexes that are added only what their strides have in common is known: a long,
+ * which values are no more likely than keys. */
 TEST(an_index_may_count_items_that_are_larger_than_its_stride)
 {
         struct fixture *f = *state;
@@ -742,20 +715,16 @@ TEST(an_index_may_count_items_that_are_larger_than_its_stride)
             put_record(f, TYPE_STRUCT, "struct set", sizeof(struct set), set, 3);
         uint64_t field;
 
-        assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, key),
-                                      sizeof(long), sizeof(int), &field),
-                         INDEX_OPEN);
-        assert_int_equal(type_indexed(&f->types, type, offsetof(struct way, count),
-                                      sizeof(long), sizeof(int), &field),
-                         INDEX_OPEN);
+        const uint64_t key = offsetof(struct way, key),
+                       count = offsetof(struct way, count);
+        const uint64_t costs = offsetof(struct set, costs);
+
+        assert_int_equal(type_indexed(&f->types, type, key, 8, 4, &field), INDEX_OPEN);
+        assert_int_equal(type_indexed(&f->types, type, count, 8, 4, &field), INDEX_OPEN);
         /* Nor is the offset in that of the array where the rest of it is in the index. */
-        assert_int_equal(type_indexed(&f->types, type, offsetof(struct set, costs),
-                                      sizeof(int), sizeof(int), &field),
-                         INDEX_OPEN);
-        assert_int_equal(type_indexed(&f->types, type, offsetof(struct set, costs),
-                                      sizeof(double), sizeof(double), &field),
-                         INDEX_FOUND);
-        assert_int_equal(field, offsetof(struct set, costs));
+        assert_int_equal(type_indexed(&f->types, type, costs, 4, 4, &field), INDEX_OPEN);
+        assert_int_equal(type_indexed(&f->types, type, costs, 8, 8, &field), INDEX_FOUND);
+        assert_int_equal(field, costs);
 }
 
 struct listing {
@@ -776,34 +745,34 @@ TEST(all_fields_come_in_their_order)
 {
         struct listing listing = {.fixture = *state};
 
-        assert_int_equal(type_fields(&listing.fixture->types, listing.fixture->names,
-                                     listing.fixture->sample, list, &listing),
-                         0);
+        assert_ok(type_fields(&listing.fixture->types, listing.fixture->names,
+                              listing.fixture->sample, list, &listing));
         assert_string_equal(listing.text,
                             "next as.ratio as.count as.link part[].low part[].pair[] low "
                             "pair[] letters[] ");
+}
+
+static void assert_padding(struct fixture *f, uint32_t type, uint64_t offset,
+                           uint64_t bytes)
+{
+        struct padding *found;
+        size_t count;
+
+        assert_ok(type_padding(&f->types, type, &found, &count));
+        assert_int_equal(count, 1);
+        assert_int_equal(found[0].offset_bytes, offset);
+        assert_int_equal(found[0].size_bytes, bytes);
+        free(found);
 }
 
 /* The array at the end has no length, and may go on in what the compiler adds there. */
 TEST(padding_is_where_no_field_lies)
 {
         struct fixture *f = *state;
-        struct padding *found;
-        size_t count;
+        const uint64_t hole = offsetof(struct inner, pair) - sizeof(short);
 
-        assert_int_equal(type_padding(&f->types, f->inner, &found, &count), 0);
-        assert_int_equal(count, 1);
-        assert_int_equal(found[0].offset_bytes, sizeof(short));
-        assert_int_equal(found[0].size_bytes,
-                         offsetof(struct inner, pair) - sizeof(short));
-        free(found);
-        assert_int_equal(type_padding(&f->types, f->sample, &found, &count), 0);
-        assert_int_equal(count, 1);
-        assert_int_equal(found[0].offset_bytes,
-                         offsetof(struct sample, low) + sizeof(short));
-        assert_int_equal(found[0].size_bytes,
-                         offsetof(struct inner, pair) - sizeof(short));
-        free(found);
+        assert_padding(f, f->inner, sizeof(short), hole);
+        assert_padding(f, f->sample, offsetof(struct sample, low) + sizeof(short), hole);
 }
 
 TEST(a_type_that_is_not_known_whole_has_no_padding)
@@ -815,10 +784,10 @@ TEST(a_type_that_is_not_known_whole_has_no_padding)
         size_t count;
 
         f->types.items[f->inner].partial = true;
-        assert_int_equal(type_padding(&f->types, f->sample, &found, &count), 0);
+        assert_ok(type_padding(&f->types, f->sample, &found, &count));
         assert_int_equal(count, 0);
         free(found);
-        assert_int_equal(type_padding(&f->types, odd, &found, &count), 0);
+        assert_ok(type_padding(&f->types, odd, &found, &count));
         for (size_t i = 0; i < count; i++)
                 assert_true(found[i].offset_bytes + found[i].size_bytes <= 8);
         free(found);
@@ -848,15 +817,14 @@ TEST(imported_types_look_the_same)
         string_pool_put(to.names, "another");
         uint32_t number = put(&to, TYPE_INTEGER, "int", 4);
 
-        assert_int_equal(
-            type_import_begin(&import, &to.types, to.names, &f->types, f->names), 0);
-        assert_int_equal(type_import(&import, &sample), 0);
-        assert_int_equal(type_import(&import, &none), 0);
+        assert_ok(type_import_begin(&import, &to.types, to.names, &f->types, f->names));
+        assert_ok(type_import(&import, &sample));
+        assert_ok(type_import(&import, &none));
         assert_int_equal(none, TYPE_NONE);
         size_t count = to.types.count;
         uint32_t again = f->sample;
 
-        assert_int_equal(type_import(&import, &again), 0);
+        assert_ok(type_import(&import, &again));
         assert_int_equal(again, sample);
         assert_int_equal(to.types.count, count);
         type_import_end(&import);
@@ -864,13 +832,10 @@ TEST(imported_types_look_the_same)
         assert_string_equal(string_pool_text(to.names, to.types.items[sample].name),
                             "struct sample");
         for (uint64_t at = 0; at < sizeof(struct sample); at++) {
-                char expected[64];
+                const struct type_access access = {.bytes = 1};
 
-                snprintf(expected, sizeof(expected), "%s",
-                         field_at(f, f->sample, at, (struct type_access){.bytes = 1}));
-                assert_string_equal(
-                    field_at(&to, sample, at, (struct type_access){.bytes = 1}),
-                    expected);
+                assert_string_equal(field_at(&to, sample, at, access),
+                                    text_of("%s", field_at(f, f->sample, at, access)));
         }
         types_free(&to.types);
         string_pool_free(to.names);
@@ -889,20 +854,17 @@ TEST(types_are_imported_from_any_depth)
 
                 type = put_record(f, TYPE_STRUCT, "struct nest", 4 + i, inner, 1);
         }
-        assert_int_equal(
-            type_import_begin(&import, &to.types, to.names, &f->types, f->names), 0);
-        assert_int_equal(type_import(&import, &type), 0);
+        assert_ok(type_import_begin(&import, &to.types, to.names, &f->types, f->names));
+        assert_ok(type_import(&import, &type));
         type_import_end(&import);
         assert_int_equal(to.types.count, depth + 1);
-        for (uint32_t i = 0; i < depth; i++) {
+        for (uint32_t i = 0; i < depth; i++)
                 type = to.types.members[to.types.items[type].first_member].type;
-        }
         assert_int_equal(to.types.items[type].kind, TYPE_INTEGER);
         types_free(&to.types);
         string_pool_free(to.names);
 }
 
-/* Encodings as the assembler makes them (Intel SDM volume 2). */
 static struct member base(const struct fixture *f, uint32_t type, uint64_t offset)
 {
         return (struct member){.name = f->types.items[type].name,
@@ -916,38 +878,37 @@ static struct member base(const struct fixture *f, uint32_t type, uint64_t offse
 TEST(fields_of_bases_are_told_with_them_where_their_names_are_others_too)
 {
         struct fixture *f = *state;
-        const struct type_access word = {.bytes = 4}, two = {.bytes = 8};
         const struct member owed[] = {member(f, "amount", f->real, 0),
                                       member(f, "since", f->number, 8)};
         uint32_t owed_type = put_record(f, TYPE_STRUCT, "owed", 16, owed, 2);
         struct member paid[] = {base(f, owed_type, 0),
                                 member(f, "amount", f->number, 12)};
 
-        assert_int_equal(base_names_settle(&f->types, paid, 2), 0);
+        assert_ok(base_names_settle(&f->types, paid, 2));
         uint32_t paid_type = put_record(f, TYPE_STRUCT, "paid", 16, paid, 2);
         const struct member by = member(f, "by", f->number, 0);
         uint32_t settled_type = put_record(f, TYPE_STRUCT, "settled", 4, &by, 1);
         struct member account[] = {base(f, paid_type, 0), base(f, settled_type, 16),
                                    member(f, "sum", f->real, 24)};
 
-        assert_int_equal(base_names_settle(&f->types, account, 3), 0);
+        assert_ok(base_names_settle(&f->types, account, 3));
         uint32_t type = put_record(f, TYPE_STRUCT, "account", 32, account, 3);
 
-        assert_string_equal(field_at(f, paid_type, 0, two), "owed::amount");
-        assert_string_equal(field_at(f, paid_type, 12, word), "amount");
-        assert_string_equal(field_at(f, type, 0, two), "owed::amount");
-        assert_string_equal(field_at(f, type, 12, word), "amount");
-        assert_string_equal(field_at(f, type, 16, word), "by");
+        assert_field(f, paid_type, 0, 8, NUMBER_ANY, "owed::amount");
+        assert_field(f, paid_type, 12, 4, NUMBER_ANY, "amount");
+        assert_field(f, type, 0, 8, NUMBER_ANY, "owed::amount");
+        assert_field(f, type, 12, 4, NUMBER_ANY, "amount");
+        assert_field(f, type, 16, 4, NUMBER_ANY, "by");
 
         /* Two bases of one name in each of them, in a class of their own. */
         struct member both[] = {base(f, paid_type, 0), base(f, owed_type, 16)};
 
-        assert_int_equal(base_names_settle(&f->types, both, 2), 0);
+        assert_ok(base_names_settle(&f->types, both, 2));
         uint32_t both_type = put_record(f, TYPE_STRUCT, "both", 32, both, 2);
 
-        assert_string_equal(field_at(f, both_type, 12, word), "paid::amount");
-        assert_string_equal(field_at(f, both_type, 16, two), "owed::amount");
-        assert_string_equal(field_at(f, f->sample, 0, two), "next");
+        assert_field(f, both_type, 12, 4, NUMBER_ANY, "paid::amount");
+        assert_field(f, both_type, 16, 8, NUMBER_ANY, "owed::amount");
+        assert_field(f, f->sample, 0, 8, NUMBER_ANY, "next");
 }
 
 /* A repeated instruction accesses what comes behind its operand, too. */
@@ -968,6 +929,7 @@ TEST(repeated_instructions_are_told_from_others)
 
 TEST(instructions_are_what_the_assembler_wrote)
 {
+        enum { NONE = REGISTER_NONE };
         static const struct {
                 uint8_t code[9];
                 enum operation operation;
@@ -976,29 +938,15 @@ TEST(instructions_are_what_the_assembler_wrote)
                 uint32_t bytes;
         } cases[] = {
             /* mov 8(%rdi), %rax */
-            {{0x48, 0x8b, 0x47, 0x08}, OPERATION_LOAD, 0, 5, REGISTER_NONE, 0, 8, 8},
+            {{0x48, 0x8b, 0x47, 0x08}, OPERATION_LOAD, 0, 5, NONE, 0, 8, 8},
             /* mov (%r9,%rcx,4), %r15 */
             {{0x4d, 0x8b, 0x3c, 0x89}, OPERATION_LOAD, 15, 9, 2, 4, 0, 8},
             /* movss 4(%rdi), %xmm0 */
-            {{0xf3, 0x0f, 0x10, 0x47, 0x04},
-             OPERATION_OTHER,
-             REGISTER_NONE,
-             5,
-             REGISTER_NONE,
-             0,
-             4,
-             4},
+            {{0xf3, 0x0f, 0x10, 0x47, 4}, OPERATION_OTHER, NONE, 5, NONE, 0, 4, 4},
             /* lea 0x10(%rbp,%rdx,8), %rsi */
             {{0x48, 0x8d, 0x74, 0xd5, 0x10}, OPERATION_ADDRESS, 4, 6, 1, 8, 0x10, 0},
             /* mov 0x100(%rip), %rbx, at 0x1000 */
-            {{0x48, 0x8b, 0x1d, 0x00, 0x01, 0x00, 0x00},
-             OPERATION_LOAD,
-             3,
-             REGISTER_NONE,
-             REGISTER_NONE,
-             0,
-             0x1107,
-             8},
+            {{0x48, 0x8b, 0x1d, 0, 1}, OPERATION_LOAD, 3, NONE, NONE, 0, 0x1107, 8},
         };
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
