@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Perf's own clock in CLOCK_MONOTONIC: a page fault happened between two looks at that
- * clock, and so must its record's time. */
+/* A page fault happened between two looks at CLOCK_MONOTONIC, and so must its record. */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -22,7 +21,7 @@ static uint64_t next_time(struct ring *ring, const struct record_layout *layout)
         size_t size;
         struct record record;
         while ((bytes = ring_next(ring, &size))) {
-                assert_int_equal(record_decode(layout, bytes, size, &record), 0);
+                assert_ok(record_decode(layout, bytes, size, &record));
                 if (record.kind == RECORD_SAMPLE)
                         return record.id.time;
         }
@@ -59,19 +58,16 @@ TEST(faults_are_between_two_looks_at_the_clock)
         struct ring *ring;
         struct diag diag;
         int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-        if (fd < 0) {
-                print_message("SKIPPED: no page-fault events here\n");
-                skip();
-        }
-        assert_int_equal(record_layout(&attr, &layout), 0);
-        assert_int_equal(ring_open(fd, 1, &ring, &diag), 0);
+        if (fd < 0)
+                skip_test("no page-fault events here");
+        assert_ok(record_layout(&attr, &layout));
+        assert_ok(ring_open(fd, 1, &ring, &diag));
         size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
         const struct perf_event_mmap_page *page = clock_page();
         if (!page) {
                 ring_close(ring);
                 close(fd);
-                print_message("SKIPPED: this kernel does not tell perf's clock\n");
-                skip();
+                skip_test("this kernel does not tell perf's clock");
         }
         volatile uint8_t *area = mmap(NULL, FAULTS * page_bytes, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

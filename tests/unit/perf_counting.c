@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What counters gained, on openings whose true counts are known by construction: they
- * count at known rates while they run. */
+/* What counters gained, on openings whose true counts are known by construction. */
 #include "counting.h"
 #include "unit_test.h"
 
@@ -59,7 +58,7 @@ static void report(struct counting *counting, int64_t now_ns)
 static size_t open_group(struct counting *counting, size_t group)
 {
         size_t opening;
-        assert_int_equal(counting_open(counting, group, &opening), 0);
+        assert_ok(counting_open(counting, group, &opening));
         return opening;
 }
 
@@ -71,8 +70,7 @@ static void add_group(struct counting *counting, size_t opening, uint64_t there,
         counting_add(counting, opening, there, running, values);
 }
 
-/* Two groups that both run all the time: nothing is estimated, and the cycles are not
- * counted twice. */
+/* Two groups that both run all the time: nothing is estimated or counted twice. */
 TEST(all_the_time)
 {
         struct counting *counting = counting_new(&plan, 5);
@@ -131,8 +129,7 @@ TEST(not_at_all)
         counting_free(counting);
 }
 
-/* Two tasks on this CPU. The first is on another one most of the time, which is no reason
- * to estimate anything. */
+/* Two tasks on this CPU, one of which is elsewhere most of the time: no estimate. */
 TEST(several_openings)
 {
         struct counting *counting = counting_new(&plan, 0);
@@ -150,8 +147,7 @@ TEST(several_openings)
         counting_free(counting);
 }
 
-/* What cannot be read, as it has lost its counters, takes nothing from the others: they
- * have what they gained, in each interval, and so has it when it is back. */
+/* What cannot be read takes nothing from the others, and is counted when it is back. */
 TEST(one_opening_stops)
 {
         struct counting *counting = counting_new(&plan, 0);
@@ -207,8 +203,7 @@ TEST(moments_between_readings)
         counting_free(counting);
 }
 
-/* What was never read is not zero: its group could not be opened, or is not for this
- * CPU. */
+/* What was never read is not zero: it could not be opened, or is not for this CPU. */
 TEST(not_open)
 {
         struct counting *counting = counting_new(&plan, 0);

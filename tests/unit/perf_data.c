@@ -58,27 +58,33 @@ static void begin_pipe(struct maker *maker)
         put_u64(maker, 16);
 }
 
-static struct perf_event_attr attr_of(uint64_t sample_type)
+/* The first ATTR_BYTES of an event's attributes, or more that are 0. */
+static void put_attr(struct maker *maker, uint64_t sample_type, size_t attr_bytes)
 {
-        return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
-                                        .sample_type = sample_type,
-                                        .sample_id_all = 1};
+        uint8_t bytes[512] = {0};
+        const struct perf_event_attr attr = {
+            .size = (uint32_t)attr_bytes, .sample_type = sample_type, .sample_id_all = 1};
+        memcpy(bytes, &attr, attr_bytes < sizeof(attr) ? attr_bytes : sizeof(attr));
+        put(maker, bytes, attr_bytes);
 }
 
 /* An event whose attributes take ATTR_BYTES and that has one id. */
 static void put_event(struct maker *maker, uint64_t sample_type, size_t attr_bytes,
                       uint64_t id)
 {
-        uint8_t bytes[512] = {0};
-        struct perf_event_attr attr = attr_of(sample_type);
-        attr.size = (uint32_t)attr_bytes;
-        memcpy(bytes, &attr, attr_bytes < sizeof(attr) ? attr_bytes : sizeof(attr));
         put_header(maker, 64, attr_bytes + 8);
-        put(maker, bytes, attr_bytes);
+        put_attr(maker, sample_type, attr_bytes);
         put_u64(maker, id);
 }
 
 enum { SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME };
+
+/* A pipe with one event, 7, of ATTR_BYTES. */
+static void begin_pipe_of(struct maker *maker, size_t attr_bytes)
+{
+        begin_pipe(maker);
+        put_event(maker, SAMPLE_TYPE, attr_bytes, 7);
+}
 
 static void put_sample(struct maker *maker, uint64_t id, uint64_t time)
 {
@@ -217,7 +223,7 @@ static struct reading read_fd(int fd)
                 count_item(&item, &reading);
         if (rc < 0) {
                 reading.rc = rc;
-                assert_int_equal(perf_data_next(data, &item, &reading.diag), 0);
+                assert_ok(perf_data_next(data, &item, &reading.diag));
                 assert_int_equal(item.kind, PERF_DATA_END);
         }
         describe(data, &reading);
@@ -235,50 +241,52 @@ static struct reading read_bytes(const void *bytes, size_t size)
         return reading;
 }
 
-static struct reading read_made(const struct maker *maker)
+/* The recording in MADE, which is whole and has SAMPLES. */
+static struct reading read_made(const struct maker *maker, int samples)
 {
-        return read_bytes(maker->bytes, maker->size);
+        struct reading reading = read_bytes(maker->bytes, maker->size);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, samples);
+        return reading;
 }
 
 /* ---- the form of pipes ---- */
 
 static struct maker made;
 
+static void put_u32s(struct maker *maker, size_t count, const uint32_t *values)
+{
+        for (size_t i = 0; i < count; i++)
+                put_u32(maker, values[i]);
+}
+
+/* Without sample_id_all, which old attributes have too, nothing changes. */
 TEST(attributes_of_any_size)
 {
         for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
-                begin_pipe(&made);
-                put_event(&made, SAMPLE_TYPE, attr_bytes, 7);
+                begin_pipe_of(&made, attr_bytes);
                 put_sample(&made, 7, 1);
-                struct reading reading = read_made(&made);
-                assert_int_equal(reading.rc, 0);
-                /* Without sample_id_all, which old attributes have too, nothing changes.
-                 */
-                assert_int_equal(reading.samples, 1);
+                read_made(&made, 1);
         }
 }
 
 TEST(events_are_told_apart_by_id)
 {
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        begin_pipe_of(&made, sizeof(struct perf_event_attr));
         put_event(&made, SAMPLE_TYPE | PERF_SAMPLE_ADDR, 64, 8);
         put_sample(&made, 7, 1);
         put_header(&made, PERF_RECORD_SAMPLE, 32);
         for (uint64_t value = 0; value < 4; value++)
                 put_u64(&made, value == 0 ? 8 : value);
         put_sample(&made, 9, 2); /* nobody's */
-        struct reading reading = read_made(&made);
-        assert_int_equal(reading.rc, 0);
-        assert_int_equal(reading.samples, 2);
+        struct reading reading = read_made(&made, 2);
         assert_int_equal(reading.damaged, 0);
         assert_int_equal(reading.unknown, 1);
 }
 
 TEST(names_and_features)
 {
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        begin_pipe_of(&made, sizeof(struct perf_event_attr));
         put_header(&made, 78, 16 + 16); /* EVENT_UPDATE, a name */
         put_u64(&made, 2);
         put_u64(&made, 7);
@@ -301,12 +309,7 @@ TEST(names_and_features)
         put_string(&made, "0-7");
         put_header(&made, 80, 8 + 8 + 16 + 3 * 68); /* CACHE */
         put_u64(&made, 20);
-        put_u32(&made, 1);
-        put_u32(&made, 1);
-        put_u32(&made, 2);
-        put_u32(&made, 64);
-        put_u32(&made, 1024);
-        put_u32(&made, 16);
+        put_u32s(&made, 6, (const uint32_t[]){1, 1, 2, 64, 1024, 16});
         put_string(&made, "Unified");
         put_string(&made, "1024K");
         put_string(&made, "0");
@@ -320,8 +323,7 @@ TEST(names_and_features)
         put_u32(&made, 1);
         put_string(&made, "cpu_core");
         put_string(&made, "0-15");
-        struct reading reading = read_made(&made);
-        assert_int_equal(reading.rc, 0);
+        struct reading reading = read_made(&made, 0);
         assert_string_equal(reading.names, "mem-loads;");
         assert_string_equal(reading.command, "[perf][it's][]");
         assert_string_equal(reading.facts,
@@ -333,8 +335,7 @@ TEST(names_and_features)
 
 TEST(rounds_and_unknown_types)
 {
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, sizeof(struct perf_event_attr), 7);
+        begin_pipe_of(&made, sizeof(struct perf_event_attr));
         put_sample(&made, 7, 1);
         put_header(&made, 68, 0); /* FINISHED_ROUND */
         put_header(&made, 200, 16);
@@ -345,9 +346,7 @@ TEST(rounds_and_unknown_types)
         for (int i = 0; i < 4 + 3; i++)
                 put_u64(&made, UINT64_MAX);
         put_sample(&made, 7, 2);
-        struct reading reading = read_made(&made);
-        assert_int_equal(reading.rc, 0);
-        assert_int_equal(reading.samples, 2);
+        struct reading reading = read_made(&made, 2);
         assert_int_equal(reading.rounds, 1);
         assert_int_equal(reading.counts.unknown_records, 1);
         assert_int_equal(reading.counts.aux_bytes, 24);
@@ -358,52 +357,47 @@ TEST(compressed_records)
         static const size_t cuts[] = {1, 7, 64, 1000, 60000};
         for (uint32_t type = 81; type <= 83; type += 2) {
                 for (size_t i = 0; i < LENGTH(cuts); i++) {
-                        begin_pipe(&made);
-                        put_event(&made, SAMPLE_TYPE, 64, 7);
-                        put_compressed(&made, type, 30000 / (i == 0 ? 20 : 1), cuts[i]);
+                        begin_pipe_of(&made, 64);
+                        const int count = i == 0 ? 1500 : 30000;
+                        put_compressed(&made, type, (size_t)count, cuts[i]);
                         put_sample(&made, 7, 1);
-                        struct reading reading = read_made(&made);
-                        assert_int_equal(reading.rc, 0);
-                        assert_int_equal(reading.samples, 30000 / (i == 0 ? 20 : 1) + 1);
+                        read_made(&made, count + 1);
                 }
         }
 }
 
 TEST(damaged_compression)
 {
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, 64, 7);
+        begin_pipe_of(&made, 64);
         size_t begin = made.size;
         put_compressed(&made, 81, 1000, 60000);
         memset(made.bytes + begin + 8, 0xff, 8);
-        struct reading reading = read_made(&made);
+        struct reading reading = read_bytes(made.bytes, made.size);
         assert_int_equal(reading.rc, -EBADMSG);
-        char offset[32];
-        snprintf(offset, sizeof(offset), "offset %zu: ", begin);
-        assert_int_equal(strncmp(reading.diag.text, offset, strlen(offset)), 0);
+        const char *offset = text_of("offset %zu: ", begin);
+        assert_memory_equal(reading.diag.text, offset, strlen(offset));
 }
 
 /* A pipe, in the sense of pipe(2), in place of a file. */
-static struct reading read_through_pipe(const void *bytes, size_t size)
+static struct reading read_through_pipe(const struct maker *maker, int samples)
 {
         int ends[2];
-        assert_int_equal(pipe(ends), 0);
-        assert_true(size <= 65536);
-        assert_int_equal(write(ends[1], bytes, size), (ssize_t)size);
+        assert_ok(pipe(ends));
+        assert_true(maker->size <= 65536);
+        assert_int_equal(write(ends[1], maker->bytes, maker->size), maker->size);
         close(ends[1]);
         struct reading reading = read_fd(ends[0]);
         close(ends[0]);
+        assert_int_equal(reading.rc, 0);
+        assert_int_equal(reading.samples, samples);
         return reading;
 }
 
-TEST(both_forms_through_a_pipe)
+TEST(pipe_form_through_a_pipe)
 {
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, 64, 7);
+        begin_pipe_of(&made, 64);
         put_sample(&made, 7, 1);
-        struct reading reading = read_through_pipe(made.bytes, made.size);
-        assert_int_equal(reading.rc, 0);
-        assert_int_equal(reading.samples, 1);
+        read_through_pipe(&made, 1);
 }
 
 /* ---- the form of files ---- */
@@ -412,28 +406,25 @@ TEST(both_forms_through_a_pipe)
 static void make_file(struct maker *maker, size_t attr_bytes)
 {
         enum { HEADER_BYTES = 104, IDS = 1 };
-        uint8_t attr[512] = {0};
-        struct perf_event_attr known = attr_of(SAMPLE_TYPE);
-        known.size = (uint32_t)attr_bytes;
-        memcpy(attr, &known, attr_bytes < sizeof(known) ? attr_bytes : sizeof(known));
-        uint64_t attrs_at = HEADER_BYTES + 8 * IDS;
-        uint64_t data_at = attrs_at + attr_bytes + 16;
-        uint64_t data_bytes = 2 * 32;
+        const uint64_t attrs_at = HEADER_BYTES + 8 * IDS;
+        const uint64_t data_at = attrs_at + attr_bytes + 16, data_bytes = 2 * 32;
+        const uint64_t header[] = {HEADER_BYTES,
+                                   attr_bytes + 16,
+                                   attrs_at,
+                                   attr_bytes + 16,
+                                   data_at,
+                                   data_bytes,
+                                   0,
+                                   0,
+                                   1 << 3 /* HOSTNAME */,
+                                   0,
+                                   0,
+                                   0,
+                                   7 /* the id */};
         maker->size = 0;
         put(maker, "PERFILE2", 8);
-        put_u64(maker, HEADER_BYTES);
-        put_u64(maker, attr_bytes + 16);
-        put_u64(maker, attrs_at);
-        put_u64(maker, attr_bytes + 16);
-        put_u64(maker, data_at);
-        put_u64(maker, data_bytes);
-        put_u64(maker, 0);
-        put_u64(maker, 0);
-        put_u64(maker, 1 << 3); /* HOSTNAME */
-        for (int i = 0; i < 3; i++)
-                put_u64(maker, 0);
-        put_u64(maker, 7); /* the id */
-        put(maker, attr, attr_bytes);
+        put(maker, header, sizeof(header));
+        put_attr(maker, SAMPLE_TYPE, attr_bytes);
         put_u64(maker, HEADER_BYTES);
         put_u64(maker, 8 * IDS);
         put_sample(maker, 7, 1);
@@ -447,14 +438,8 @@ TEST(files_with_attributes_of_any_size)
 {
         for (size_t attr_bytes = 64; attr_bytes <= 256; attr_bytes += 8) {
                 make_file(&made, attr_bytes);
-                struct reading reading = read_made(&made);
-                assert_int_equal(reading.rc, 0);
-                assert_int_equal(reading.samples, 2);
-                assert_string_equal(reading.facts, "hostname=host;");
-                reading = read_through_pipe(made.bytes, made.size);
-                assert_int_equal(reading.rc, 0);
-                assert_int_equal(reading.samples, 2);
-                assert_string_equal(reading.facts, "hostname=host;");
+                assert_string_equal(read_made(&made, 2).facts, "hostname=host;");
+                assert_string_equal(read_through_pipe(&made, 2).facts, "hostname=host;");
         }
 }
 
@@ -468,8 +453,7 @@ TEST(unfinished_file)
         assert_int_equal(reading.samples, 2);
 }
 
-/* Cut anywhere, a recording is damaged, and what is whole before the cut is read. Only
- * between two records of a pipe is a cut not to be seen. */
+/* Cut anywhere but between two records of a pipe, a recording is damaged. */
 TEST(cut_anywhere)
 {
         make_file(&made, 64);
@@ -481,8 +465,7 @@ TEST(cut_anywhere)
                 size_t whole = size > data_at ? (size - data_at) / 32 : 0;
                 assert_int_equal(reading.samples, whole < 2 ? whole : 2);
         }
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, 64, 7);
+        begin_pipe_of(&made, 64);
         const size_t first = made.size;
         put_sample(&made, 7, 1);
         put_sample(&made, 7, 2);
@@ -510,8 +493,7 @@ TEST(what_is_no_recording)
         refuse(text, sizeof(text), "PERFILE2");
         refuse(text, 0, "ends before");
         refuse(swapped, sizeof(swapped), "byte order");
-        begin_pipe(&made);
-        put_event(&made, SAMPLE_TYPE, 64, 7);
+        begin_pipe_of(&made, 64);
         put_header(&made, PERF_RECORD_SAMPLE, (size_t)-8); /* size 0: no way on */
         put_u64(&made, 0);
         refuse(made.bytes, made.size, "says that it has 0 bytes");
@@ -576,12 +558,9 @@ TEST(samples_of_real_recordings)
         const char *name;
         int samples, files = 0;
         FILE *index = fopen(shared_path("INDEX.md"), "r");
-        if (!index) {
-                print_message(
-                    "SKIPPED: no recordings of real machines: %s is not there\n",
-                    shared_path("INDEX.md"));
-                skip();
-        }
+        if (!index)
+                skip_test("no recordings of real machines: %s is not there",
+                          shared_path("INDEX.md"));
         while (fgets(line, sizeof(line), index)) {
                 if (!index_line(line, &name, &samples))
                         continue;
@@ -601,10 +580,8 @@ TEST(samples_of_real_recordings)
 TEST(loads_of_a_real_skylake)
 {
         const char *name = "mem/skx-8173m-ldlat64-weight_struct.perf.data";
-        if (access(shared_path(name), R_OK) != 0) {
-                print_message("SKIPPED: %s is not there\n", shared_path(name));
-                skip();
-        }
+        if (access(shared_path(name), R_OK) != 0)
+                skip_test("%s is not there", shared_path(name));
         struct reading reading = read_recording(name);
         assert_int_equal(reading.rc, 0);
         assert_int_equal(reading.samples, 14);

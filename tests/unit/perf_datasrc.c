@@ -73,11 +73,8 @@ TEST(vectors_of_real_cpus)
         snprintf(path, sizeof(path), "%s/facts/datasrc-vectors.csv",
                  shared ? shared : MEMLAG_SHARED_DEFAULT);
         FILE *file = fopen(path, "r");
-        if (!file) {
-                print_message("SKIPPED: no vectors of real CPUs: %s is not there\n",
-                              path);
-                skip();
-        }
+        if (!file)
+                skip_test("no vectors of real CPUs: %s is not there", path);
         char line[1024];
         int rows = 0;
         assert_non_null(fgets(line, sizeof(line), file)); /* the header */
@@ -170,8 +167,7 @@ TEST(not_a_memory_access)
         }
 }
 
-/* The Alder Lake row of the vectors with weight 5 and ins_lat 33, as the kernel packs
- * them: var1_dw, var2_w, var3_w. */
+/* The Alder Lake row of the vectors with weight 5 and ins_lat 33. */
 TEST(both_forms_of_weight)
 {
         union perf_sample_weight packed = {.var1_dw = 5, .var2_w = 33, .var3_w = 7};

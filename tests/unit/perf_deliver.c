@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Perf records of processes whose story is written here, and the rows that a reader of
- * the database must find. */
+/* Perf records of processes of known story, and the rows that a reader must find. */
 #define TEST_SETUP begin
 #include "db_test.h"
 
@@ -29,7 +28,7 @@ static int begin(void **state)
                                       PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
                        .sample_id_all = true}};
         writer = open_writer(db);
-        assert_int_equal(sink_open(writer, &sink, &diag), 0);
+        assert_ok(sink_open(writer, &sink, &diag));
         deliver = perf_deliver_new(sink);
         assert_non_null(deliver);
         return 0;
@@ -37,19 +36,18 @@ static int begin(void **state)
 
 static void finish(void)
 {
-        assert_int_equal(perf_tasks_finish(perf_deliver_tasks(deliver), &diag), 0);
+        assert_ok(perf_tasks_finish(perf_deliver_tasks(deliver), &diag));
         perf_deliver_free(deliver);
-        assert_int_equal(sink_finish(sink, &diag), 0);
-        assert_int_equal(writer_close(writer, &diag), 0);
-        assert_int_equal(sink_write_ledger(sink, db, &diag), 0);
+        assert_ok(sink_finish(sink, &diag));
+        assert_ok(writer_close(writer, &diag));
+        assert_ok(sink_write_ledger(sink, db, &diag));
         sink_close(sink);
         db_close(db);
 }
 
 static void hand_over(int64_t time_ns, const struct record *record)
 {
-        assert_int_equal(perf_deliver_record(deliver, time_ns, &stream, record, &diag),
-                         0);
+        assert_ok(perf_deliver_record(deliver, time_ns, &stream, record, &diag));
 }
 
 static void comm(int64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec)
@@ -261,8 +259,7 @@ TEST(samples_keep_what_they_know)
                    1);
 }
 
-/* The tracker's file is mapped in two pieces, of which one is code; a child inherits it,
- * and the next program has none. */
+/* The tracker's file is mapped in two pieces, which a child inherits. */
 TEST(the_tracker_is_counted_and_left_out)
 {
         perf_tasks_set_tracker(perf_deliver_tasks(deliver), "/opt/tracker.so");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of Intel's and AMD's events beside libpfm4's, which other hands made from
- * the same lists. */
+/* The tables of Intel's and AMD's events beside libpfm4's. */
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -85,8 +84,7 @@ static bool lists_code(char **names, uint64_t config)
         return false;
 }
 
-/* All that Intel's lists have for the roles that are about memory, and that libpfm4 has a
- * name for, are among those that it is asked for on such a CPU. */
+/* All events for memory's roles that libpfm4 can name are asked for. */
 TEST(memory_events_are_all_listed)
 {
         static const char *const names[][2] = {

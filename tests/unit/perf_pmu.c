@@ -1,59 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* What sysfs says of a PMU, in the forms that Documentation/ABI of Linux gives and that
- * its drivers use, and lists of CPUs. */
-#include <sys/stat.h>
+/* What sysfs says of a PMU, in the forms of Linux's Documentation/ABI. */
+#define TEST_SETUP make_pmu
+#include "tree_test.h"
 
-#define TEST_SETUP    make_pmu
-#define TEST_TEARDOWN remove_pmu
 #include "cpu_list.h"
 #include "pmu.h"
-#include "unit_test.h"
-
-static char root[64];
 
 static void put(const char *file, const char *text)
 {
-        char path[256];
-        snprintf(path, sizeof(path), "%s" PMU_DIRECTORY "/cpu/%s", root, file);
-        FILE *stream = fopen(path, "w");
-        assert_non_null(stream);
-        fputs(text, stream);
-        fclose(stream);
+        put_file(text_of(PMU_DIRECTORY "/cpu/%s", file), text);
 }
 
 static int make_pmu(void **state)
 {
-        (void)state;
-        static const char *const directories[] = {"/sys",
-                                                  "/sys/bus",
-                                                  "/sys/bus/event_source",
-                                                  PMU_DIRECTORY,
-                                                  PMU_DIRECTORY "/cpu",
-                                                  PMU_DIRECTORY "/cpu/format",
-                                                  PMU_DIRECTORY "/cpu/events"};
-        strcpy(root, "pmu_test_XXXXXX");
-        if (!mkdtemp(root))
+        if (make_root(state) != 0)
                 return -1;
-        for (size_t i = 0; i < LENGTH(directories); i++) {
-                char path[256];
-                snprintf(path, sizeof(path), "%s%s", root, directories[i]);
-                if (mkdir(path, 0755) != 0)
-                        return -1;
-        }
         put("format/event", "config:0-7\n");
         put("format/umask", "config:8-15,40-47\n");
         put("format/edge", "config:18\n");
         put("format/ldlat", "config1:0-15\n");
         put("format/swfilt", "config2:0\n");
         return 0;
-}
-
-static int remove_pmu(void **state)
-{
-        (void)state;
-        char command[128];
-        snprintf(command, sizeof(command), "rm -rf %s", root);
-        return system(command);
 }
 
 TEST(formats)
@@ -140,15 +107,15 @@ TEST(lists_of_cpus)
 {
         int *cpus;
         size_t count;
-        assert_int_equal(cpu_list_parse("8,0-3,2\n", &cpus, &count), 0);
+        assert_ok(cpu_list_parse("8,0-3,2\n", &cpus, &count));
         assert_int_equal(count, 5);
         assert_int_equal(cpus[0], 0);
         assert_int_equal(cpus[3], 3);
         assert_int_equal(cpus[4], 8);
         free(cpus);
-        assert_int_equal(cpu_list_parse("", &cpus, &count), 0);
+        assert_ok(cpu_list_parse("", &cpus, &count));
         assert_int_equal(count, 0);
-        assert_int_equal(cpu_list_parse("65535", &cpus, &count), 0);
+        assert_ok(cpu_list_parse("65535", &cpus, &count));
         free(cpus);
         static const char *const bad[] = {"a",   "-1",   "3-1",   "1,",
                                           ",1",  "1--2", "1-",    "1 ",

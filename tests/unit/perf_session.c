@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on this process itself: what is put between the records is handed over in the
- * order of time, and what comes too late for that is counted. */
+/* A session on this process: records come in the order of time; late ones are counted. */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
@@ -86,24 +85,23 @@ TEST(what_comes_late_is_counted)
         struct diag diag;
         int rc = session_open(&options, &session, &diag);
         if (rc == -EACCES || rc == -EPERM) {
-                fprintf(stderr, "SKIPPED: %s\n", diag.text);
                 plan_free(&plan);
-                skip();
+                skip_test("%s", diag.text);
         }
         assert_int_equal(rc, 0);
         int64_t start_ns = perf_clock_monotonic();
         assert_int_equal(number(session, start_ns + 2000, 2), 0);
         assert_int_equal(number(session, start_ns + 1000, 1), 0);
-        assert_int_equal(session_drain(session, true, &diag), 0);
-        assert_int_equal(session_drain(session, false, &diag), 0);
+        assert_ok(session_drain(session, true, &diag));
+        assert_ok(session_drain(session, false, &diag));
         assert_int_equal(seen.count, 0); /* others have more to tell */
-        assert_int_equal(session_drain(session, true, &diag), 0);
+        assert_ok(session_drain(session, true, &diag));
         assert_int_equal(seen.count, 2);
         assert_int_equal(session_late(session), 0);
         assert_int_equal(number(session, start_ns + 1500, 3), 0); /* too late */
         assert_int_equal(number(session, start_ns + 4000, 4), 0);
         uint64_t lost;
-        assert_int_equal(session_end(session, &lost, &diag), 0);
+        assert_ok(session_end(session, &lost, &diag));
         assert_int_equal(session_late(session), 1);
         const int wanted[] = {1, 2, 3, 4};
         assert_int_equal(seen.count, 4);
@@ -144,18 +142,17 @@ TEST(a_group_of_the_machine_is_open_as_a_whole_or_not_at_all)
         int before = open_descriptors();
         struct session *session;
         struct diag diag;
-        assert_int_equal(session_open(&options, &session, &diag), 0);
+        assert_ok(session_open(&options, &session, &diag));
         if (session_groups_refused(session)) {
-                fprintf(stderr, "SKIPPED: whole CPUs may not be counted here\n");
                 session_close(session);
                 plan_free(&plan);
-                skip();
+                skip_test("whole CPUs may not be counted here");
         }
         assert_int_equal(session_groups_unknown(session), 1);
         assert_int_equal(open_descriptors(), before + 1); /* the session's own */
-        assert_int_equal(session_begin(session, &diag), 0);
+        assert_ok(session_begin(session, &diag));
         uint64_t lost;
-        assert_int_equal(session_end(session, &lost, &diag), 0);
+        assert_ok(session_end(session, &lost, &diag));
         assert_int_equal(seen.gains, 0);
         session_close(session);
         plan_free(&plan);
