@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is at stake on a disk that reports so much room or other: the report is the
- * test's, and whether the disk takes more. */
+/* What is at stake on a disk whose room and refusals are the test's. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -114,7 +113,7 @@ TEST(the_reserve_is_an_eighth)
         available_bytes = free_bytes = 40 * MB;
         full = false;
         assert_int_equal(looked(&room, 2).log_pages, 5 * MB / 4 / 8192);
-        assert_int_equal(fstat(room.reserve, &status), 0);
+        assert_ok(fstat(room.reserve, &status));
         assert_in_range(status.st_blocks * 512, 5 * MB, 5 * MB + 65536);
         assert_int_equal(status.st_nlink, 0);
         available_bytes = free_bytes = 0;
@@ -122,7 +121,7 @@ TEST(the_reserve_is_an_eighth)
         assert_int_equal(looked(&room, 2).rows, 100);
         full = false;
         assert_int_equal(looked(&room, 2).rows, ROOM_ROWS);
-        assert_int_equal(fstat(room.reserve, &status), 0);
+        assert_ok(fstat(room.reserve, &status));
         assert_int_equal(status.st_size, 5 * MB);
         room_give_up(&room);
 }

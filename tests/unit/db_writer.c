@@ -22,10 +22,8 @@ static void begin_recording(void)
 {
         r.db = create_db("a.db");
         r.writer = open_writer(r.db);
-        assert_int_equal(
-            writer_process(r.writer, 100, 0, "/usr/bin/true", 0, &r.process, NULL), 0);
-        assert_int_equal(
-            writer_thread(r.writer, r.process, 100, "main", 0, &r.thread, NULL), 0);
+        assert_ok(writer_process(r.writer, 100, 0, "/usr/bin/true", 0, &r.process, NULL));
+        assert_ok(writer_thread(r.writer, r.process, 100, "main", 0, &r.thread, NULL));
 }
 
 static int begin(void **state)
@@ -38,7 +36,7 @@ static int begin(void **state)
 
 static void end_recording(void)
 {
-        assert_int_equal(writer_close(r.writer, NULL), 0);
+        assert_ok(writer_close(r.writer, NULL));
         db_close(r.db);
 }
 
@@ -85,7 +83,7 @@ TEST(rows_hold_what_was_written)
                                     .retire_latency_cycles = 33,
                                     .data_source_id = source};
         writer_sample(r.writer, &sample, NULL, NULL);
-        assert_int_equal(write_samples(1, NULL), 0);
+        assert_ok(write_samples(1, NULL));
         end_recording();
 
         expect("SELECT path || hex(build_id) FROM module WHERE build_id IS NOT NULL",
@@ -106,8 +104,8 @@ TEST(rows_hold_what_was_written)
 
 TEST(an_end_is_filled_in_once)
 {
-        assert_int_equal(writer_thread_end(r.writer, r.thread, 10, NULL), 0);
-        assert_int_equal(writer_thread_end(r.writer, r.thread, 20, NULL), 0);
+        assert_ok(writer_thread_end(r.writer, r.thread, 10, NULL));
+        assert_ok(writer_thread_end(r.writer, r.thread, 20, NULL));
         end_recording();
         expect_int("SELECT end_ns FROM thread", 10);
         expect("SELECT end_ns FROM process", "NULL");
@@ -120,13 +118,13 @@ TEST(counters_and_readings)
         writer_counter(r.writer, "cycles", "cycles", NULL, &cycles, NULL);
         writer_counter(r.writer, "cycles", "cycles", NULL, &again, NULL);
         assert_int_equal(cycles, again);
-        assert_int_equal(writer_reading(r.writer, 0, 10, r.thread, cycles, 7, NULL), 0);
-        assert_int_equal(writer_reading(r.writer, 10, 20, r.thread, cycles, 0, NULL), 0);
+        assert_ok(writer_reading(r.writer, 0, 10, r.thread, cycles, 7, NULL));
+        assert_ok(writer_reading(r.writer, 10, 20, r.thread, cycles, 0, NULL));
         /* A row that breaks a rule is refused alone. */
         assert_int_equal(writer_reading(r.writer, 0, 10, r.thread, cycles, 8, &diag),
                          -EINVAL);
         assert_non_null(strstr(diag.text, "reading"));
-        assert_int_equal(writer_reading(r.writer, 20, 30, r.thread, cycles, 9, NULL), 0);
+        assert_ok(writer_reading(r.writer, 20, 30, r.thread, cycles, 9, NULL));
         end_recording();
         expect("SELECT group_concat(start_ns || ':' || value) FROM reading", "0:7,20:9");
 }
@@ -180,10 +178,9 @@ TEST(stacks_are_one_tree_per_process)
         struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
         for (size_t i = 0; i < STACKS; i++) {
                 make_stack(&stacks[i], second);
-                assert_int_equal(writer_stack(r.writer, stacks[i].process, stacks[i].ips,
-                                              stacks[i].depth, CONTEXT_OF_SAMPLE,
-                                              &stacks[i].id, NULL),
-                                 0);
+                assert_ok(writer_stack(r.writer, stacks[i].process, stacks[i].ips,
+                                       stacks[i].depth, CONTEXT_OF_SAMPLE, &stacks[i].id,
+                                       NULL));
         }
         for (size_t i = 0; i < STACKS; i++) {
                 int64_t again;
@@ -219,11 +216,10 @@ TEST(stacks_of_allocations_are_packed)
                 make_stack(stack, second);
                 stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
                 bool sampled = next_random() % 50 == 0;
-                assert_int_equal(
+                assert_ok(
                     writer_stack(r.writer, stack->process, stack->ips, stack->depth,
                                  sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION,
-                                 &stack->id, NULL),
-                    0);
+                                 &stack->id, NULL));
                 samples += sampled;
                 const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
                 sampled = next_random() % 50 == 0;
@@ -312,10 +308,9 @@ TEST(committed_samples_have_their_stacks)
 {
         for (uint64_t ip = 1; ip <= 60000; ip++) {
                 struct sample_row row = {.thread_id = r.thread, .ip = ip};
-                assert_int_equal(writer_stack(r.writer, r.process, &ip, 1,
-                                              CONTEXT_OF_SAMPLE, &row.stack_id, NULL),
-                                 0);
-                assert_int_equal(writer_sample(r.writer, &row, NULL, NULL), 0);
+                assert_ok(writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE,
+                                       &row.stack_id, NULL));
+                assert_ok(writer_sample(r.writer, &row, NULL, NULL));
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
         expect_int("SELECT count(*) FROM sample WHERE stack_id NOT IN (SELECT stack_id "
@@ -331,10 +326,9 @@ TEST(totals_are_all_written)
                 int64_t stack;
                 writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE, &stack,
                              NULL);
-                assert_int_equal(writer_allocation_total(r.writer, stack,
-                                                         ip % 2 ? "malloc" : "calloc", ip,
-                                                         10 * ip, 2 * ip, NULL),
-                                 0);
+                assert_ok(writer_allocation_total(r.writer, stack,
+                                                  ip % 2 ? "malloc" : "calloc", ip,
+                                                  10 * ip, 2 * ip, NULL));
         }
         end_recording();
         expect_int("SELECT count(*) FROM allocation_total JOIN stack USING (stack_id) "
@@ -349,14 +343,12 @@ TEST(totals_of_equal_sites_are_told_of_each)
         enum { SITES = 40000 };
         char calloc_of_another[] = "calloc";
         for (int64_t stack = 1; stack <= SITES; stack++)
-                assert_int_equal(writer_allocation_total(r.writer, stack,
-                                                         stack % 3   ? "malloc"
-                                                         : stack % 2 ? "calloc"
-                                                                     : calloc_of_another,
-                                                         (uint64_t)stack % 7,
-                                                         (uint64_t)stack % 5,
-                                                         (uint64_t)stack % 2, NULL),
-                                 0);
+                assert_ok(writer_allocation_total(
+                    r.writer, stack,
+                    stack % 3   ? "malloc"
+                    : stack % 2 ? "calloc"
+                                : calloc_of_another,
+                    (uint64_t)stack % 7, (uint64_t)stack % 5, (uint64_t)stack % 2, NULL));
         end_recording();
         expect_int("SELECT count(DISTINCT stack_id) FROM allocation_total", SITES);
         expect_int("SELECT count(*) FROM allocation_total WHERE allocations = stack_id % "
@@ -368,9 +360,8 @@ TEST(totals_of_equal_sites_are_told_of_each)
 
 TEST(rows_are_committed_by_number)
 {
-        assert_int_equal(write_samples(100000, NULL), 0);
-        /* Not all of them: where they took more than a second, a commit by time came
-         * first, and the count began anew. */
+        assert_ok(write_samples(100000, NULL));
+        /* Where they took more than a second, a commit by time came first. */
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
         end_recording();
 }
@@ -381,9 +372,8 @@ TEST(packs_are_committed_by_number)
         for (uint64_t i = 0; i < 120000; i++) {
                 const uint64_t ips[] = {0x1000 + i % 100, 0x2000 + i % 100};
                 int64_t id;
-                assert_int_equal(writer_stack(r.writer, r.process, ips, 2,
-                                              CONTEXT_OF_NEW_ALLOCATION, &id, NULL),
-                                 0);
+                assert_ok(writer_stack(r.writer, r.process, ips, 2,
+                                       CONTEXT_OF_NEW_ALLOCATION, &id, NULL));
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM stack_pack") > 0);
         end_recording();
@@ -394,7 +384,7 @@ TEST(rows_are_committed_by_time)
         const struct timespec pause = {.tv_nsec = 20000000};
         int rounds = 0;
         while (plain_int("a.db", "SELECT count(*) FROM sample") == 0 && rounds < 1000) {
-                assert_int_equal(write_samples(1, NULL), 0);
+                assert_ok(write_samples(1, NULL));
                 nanosleep(&pause, NULL);
                 rounds++;
         }
@@ -405,7 +395,7 @@ TEST(rows_are_committed_by_time)
 TEST_WITH(committed_rows_survive_sigkill, enter_directory, leave_directory)
 {
         int ready[2];
-        assert_int_equal(pipe(ready), 0);
+        assert_ok(pipe(ready));
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
@@ -422,7 +412,7 @@ TEST_WITH(committed_rows_survive_sigkill, enter_directory, leave_directory)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
 
         struct db *db;
-        assert_int_equal(db_open("a.db", DB_READ_ONLY, &db, NULL), 0);
+        assert_ok(db_open("a.db", DB_READ_ONLY, &db, NULL));
         db_close(db);
         expect("PRAGMA integrity_check", "ok");
         long long samples = plain_int("a.db", "SELECT count(*) FROM sample");
@@ -435,8 +425,8 @@ TEST_WITH(committed_rows_survive_sigkill, enter_directory, leave_directory)
 TEST(full_disk_keeps_what_was_committed)
 {
         struct diag diag;
-        assert_int_equal(writer_flush(r.writer, NULL), 0);
-        assert_int_equal(db_exec(r.db, "PRAGMA max_page_count = 1500", NULL), 0);
+        assert_ok(writer_flush(r.writer, NULL));
+        assert_ok(db_exec(r.db, "PRAGMA max_page_count = 1500", NULL));
         assert_int_equal(write_samples(1000000, &diag), -ENOSPC);
         assert_non_null(strstr(diag.text, "a.db"));
         assert_non_null(strstr(diag.text, "no space left"));
@@ -462,11 +452,11 @@ TEST_WITH(a_limited_file_has_room_for_the_last_facts, enter_directory, leave_dir
 {
         struct rlimit before;
         struct diag diag;
-        assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_ok(getrlimit(RLIMIT_FSIZE, &before));
         signal(SIGXFSZ, SIG_IGN);
         for (size_t rows = 100; rows <= 100000; rows *= 1000) {
                 struct rlimit limit = {900000, before.rlim_max};
-                assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+                assert_ok(setrlimit(RLIMIT_FSIZE, &limit));
                 begin_recording();
                 int code = 0;
                 while (!code) {
@@ -477,21 +467,21 @@ TEST_WITH(a_limited_file_has_room_for_the_last_facts, enter_directory, leave_dir
                 assert_non_null(strstr(diag.text, "ulimit -f"));
                 writer_close(r.writer, &diag);
                 for (char kind[2] = "a"; *kind <= 'z'; ++*kind)
-                        assert_int_equal(
-                            db_ledger_set(r.db, "record", kind, 1, "samples", &diag), 0);
-                assert_int_equal(db_run_set_text(r.db, "state", "interrupted", &diag), 0);
-                assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+                        assert_ok(
+                            db_ledger_set(r.db, "record", kind, 1, "samples", &diag));
+                assert_ok(db_run_set_text(r.db, "state", "interrupted", &diag));
+                assert_ok(setrlimit(RLIMIT_FSIZE, &before));
                 db_close(r.db);
                 expect("PRAGMA integrity_check", "ok");
                 /* Half of the room is for them. */
                 assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 300);
-                assert_int_equal(unlink("a.db"), 0);
+                assert_ok(unlink("a.db"));
         }
 }
 
 TEST(a_second_recording_needs_a_second_file)
 {
-        assert_int_equal(writer_close(r.writer, NULL), 0);
+        assert_ok(writer_close(r.writer, NULL));
         struct writer *writer;
         assert_int_equal(writer_open(r.db, &writer, NULL), -EEXIST);
         db_close(r.db);
@@ -520,7 +510,7 @@ static void write_realistic_samples(size_t count)
                     .data_source_id = source};
                 writer_stack(r.writer, r.process, ips, 12, CONTEXT_OF_SAMPLE,
                              &row.stack_id, NULL);
-                assert_int_equal(writer_sample(r.writer, &row, NULL, NULL), 0);
+                assert_ok(writer_sample(r.writer, &row, NULL, NULL));
         }
 }
 
@@ -528,17 +518,16 @@ TEST(a_sample_takes_at_most_80_bytes)
 {
         enum { SAMPLES = 200000 };
         write_realistic_samples(SAMPLES);
-        assert_int_equal(writer_close(r.writer, NULL), 0);
-        assert_int_equal(db_exec(r.db,
-                                 "INSERT INTO attribution SELECT sample_id, stack_id, "
-                                 "1 + sample_id % 5000, addr & 0xfffffff, "
-                                 "1 + sample_id % 300, NULL, 1 + sample_id % 500 "
-                                 "FROM sample",
-                                 NULL),
-                         0);
+        assert_ok(writer_close(r.writer, NULL));
+        assert_ok(db_exec(r.db,
+                          "INSERT INTO attribution SELECT sample_id, stack_id, "
+                          "1 + sample_id % 5000, addr & 0xfffffff, "
+                          "1 + sample_id % 300, NULL, 1 + sample_id % 500 "
+                          "FROM sample",
+                          NULL));
         db_close(r.db);
         struct stat status;
-        assert_int_equal(stat("a.db", &status), 0);
+        assert_ok(stat("a.db", &status));
         print_message("%.1f bytes a sample\n", (double)status.st_size / SAMPLES);
         assert_true(status.st_size <= 80 * SAMPLES);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumer of the simulated PMU's records, against producers made here that
- * speak its protocol from other processes, some of them badly. */
+/* The consumer of the simulated PMU's records, against producers made here. */
 #define TEST_SETUP begin
 #include "db_test.h"
 
@@ -30,8 +29,8 @@ static int begin(void **state)
                 return -1;
         db = create_db("a.db");
         writer = open_writer(db);
-        assert_int_equal(sink_open(writer, &sink, &diag), 0);
-        assert_int_equal(sim_memory_open(&memory, &diag), 0);
+        assert_ok(sink_open(writer, &sink, &diag));
+        assert_ok(sim_memory_open(&memory, &diag));
         images = sim_images_new(&memory, sink, false);
         assert_non_null(images);
         return 0;
@@ -39,15 +38,15 @@ static int begin(void **state)
 
 static void drain(void)
 {
-        assert_int_equal(sim_images_drain(images, &diag), 0);
+        assert_ok(sim_images_drain(images, &diag));
 }
 
 static void finish(void)
 {
-        assert_int_equal(sim_images_finish(images, &diag), 0);
-        assert_int_equal(sink_finish(sink, &diag), 0);
-        assert_int_equal(writer_close(writer, &diag), 0);
-        assert_int_equal(sink_write_ledger(sink, db, &diag), 0);
+        assert_ok(sim_images_finish(images, &diag));
+        assert_ok(sink_finish(sink, &diag));
+        assert_ok(writer_close(writer, &diag));
+        assert_ok(sink_write_ledger(sink, db, &diag));
         sim_images_free(images);
         sim_memory_close(&memory);
         sink_close(sink);
@@ -291,7 +290,7 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
 {
         struct simpmu_slice *slice = claim(0);
         int channel[2];
-        assert_int_equal(pipe(channel), 0);
+        assert_ok(pipe(channel));
         pid_t producer = fork();
         if (producer == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -426,7 +425,7 @@ TEST(the_memory_of_ended_images_is_given_back)
         first->now_ns = 12345;
         drain();
         struct stat status;
-        assert_int_equal(fstat(memory.fd, &status), 0);
+        assert_ok(fstat(memory.fd, &status));
         assert_true(status.st_blocks * 512 <= 3 * 4096);
         assert_int_equal(first->now_ns, 12345);
 

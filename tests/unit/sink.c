@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink: events of processes whose story is written here, and the rows that a
- * reader of the database must find. */
+/* The sink: events of known processes, and the rows that a reader must find. */
 #define TEST_SETUP begin
 #include "db_test.h"
 
@@ -17,7 +16,7 @@ static void process(int64_t time_ns, image_key image, image_key parent, uint32_t
                     bool forked)
 {
         struct event_process event = {image, parent, pid, "program", forked};
-        assert_int_equal(sink_process(sink, time_ns, &event, &diag), 0);
+        assert_ok(sink_process(sink, time_ns, &event, &diag));
 }
 
 /* A recording with the process 100, image 1. */
@@ -27,16 +26,16 @@ static int begin(void **state)
                 return -1;
         db = create_db("a.db");
         writer = open_writer(db);
-        assert_int_equal(sink_open(writer, &sink, &diag), 0);
+        assert_ok(sink_open(writer, &sink, &diag));
         process(0, 1, 0, 100, false);
         return 0;
 }
 
 static void finish(void)
 {
-        assert_int_equal(sink_finish(sink, &diag), 0);
-        assert_int_equal(writer_close(writer, &diag), 0);
-        assert_int_equal(sink_write_ledger(sink, db, &diag), 0);
+        assert_ok(sink_finish(sink, &diag));
+        assert_ok(writer_close(writer, &diag));
+        assert_ok(sink_write_ledger(sink, db, &diag));
         sink_close(sink);
         db_close(db);
 }
@@ -50,7 +49,7 @@ static void map(int64_t time_ns, image_key image, uint64_t start, uint64_t lengt
                                       .kind = path ? MAPPING_FILE : MAPPING_ANON,
                                       .protection = "rw-",
                                       .path = path};
-        assert_int_equal(sink_mapping(sink, time_ns, &event, &diag), 0);
+        assert_ok(sink_mapping(sink, time_ns, &event, &diag));
 }
 
 static void sample(int64_t time_ns, image_key image, uint64_t addr)
@@ -67,15 +66,14 @@ static void sample(int64_t time_ns, image_key image, uint64_t addr)
                                      .data_source = &dram,
                                      .frames = frames,
                                      .depth = 2};
-        assert_int_equal(sink_sample(sink, time_ns, &event, &diag), 0);
+        assert_ok(sink_sample(sink, time_ns, &event, &diag));
 }
 
 static void allocate(int64_t time_ns, image_key image, uint64_t addr, uint64_t size)
 {
         uint64_t frames[] = {0x3000};
-        assert_int_equal(sink_allocation(sink, time_ns, image, 7, "malloc", addr, size,
-                                         frames, 1, &diag),
-                         0);
+        assert_ok(sink_allocation(sink, time_ns, image, 7, "malloc", addr, size, frames,
+                                  1, &diag));
 }
 
 static void map_anonymous(int64_t time_ns, uint64_t start_addr, const char *protection)
@@ -85,7 +83,7 @@ static void map_anonymous(int64_t time_ns, uint64_t start_addr, const char *prot
                                       .length_bytes = 4 * PAGE,
                                       .kind = MAPPING_ANON};
         memcpy(event.protection, protection, sizeof(event.protection));
-        assert_int_equal(sink_mapping(sink, time_ns, &event, &diag), 0);
+        assert_ok(sink_mapping(sink, time_ns, &event, &diag));
 }
 
 static void stack_in_use(int64_t time_ns, uint32_t tid, uint64_t at)
@@ -111,7 +109,7 @@ TEST(a_stack_is_known_by_its_guard)
                 stack_in_use(20, tid, 80 * PAGE); /* nothing is there */
         }
         stack_in_use(30, 8, 37 * PAGE);
-        assert_int_equal(sink_thread_end(sink, 40, 1, 7, &diag), 0);
+        assert_ok(sink_thread_end(sink, 40, 1, 7, &diag));
         stack_in_use(50, 9, 19 * PAGE);
         finish();
         expect(
@@ -124,7 +122,7 @@ TEST(a_stack_is_known_by_its_guard)
 TEST(unmapping_a_part_leaves_the_pieces)
 {
         map(10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
-        assert_int_equal(sink_unmapping(sink, 20, 1, 17 * PAGE, PAGE, &diag), 0);
+        assert_ok(sink_unmapping(sink, 20, 1, 17 * PAGE, PAGE, &diag));
         finish();
         expect_int("SELECT count(*) FROM mapping", 3);
         expect_int("SELECT end_ns FROM mapping WHERE length_bytes = 16384", 20);
@@ -140,7 +138,7 @@ TEST(what_is_mapped_over_blocks_stays)
         allocate(10, 1, 16 * PAGE, 8 * PAGE);
         sample(15, 1, 17 * PAGE);
         map(20, 1, 17 * PAGE, PAGE, "/nowhere/data");
-        assert_int_equal(sink_replaced(sink, 21, 1, 17 * PAGE, PAGE, &diag), 0);
+        assert_ok(sink_replaced(sink, 21, 1, 17 * PAGE, PAGE, &diag));
         sample(30, 1, 17 * PAGE);
         sample(31, 1, 18 * PAGE);
         finish();
@@ -156,12 +154,12 @@ TEST(what_is_mapped_over_blocks_stays)
 TEST(only_sampled_blocks_have_rows_and_all_count)
 {
         allocate(10, 1, 0x10000, 64);
-        assert_int_equal(sink_free(sink, 20, 1, 0x10000, &diag), 0);
+        assert_ok(sink_free(sink, 20, 1, 0x10000, &diag));
         allocate(30, 1, 0x10000, 128); /* the same address, another block */
         sample(40, 1, 0x10000 + 100);
         sample(41, 1, 0x10000);
         sample(42, 1, 0x10000 + 128); /* just behind it */
-        assert_int_equal(sink_free(sink, 50, 1, 0x10000, &diag), 0);
+        assert_ok(sink_free(sink, 50, 1, 0x10000, &diag));
         finish();
         expect_int("SELECT count(*) FROM allocation", 1);
         expect("SELECT size_bytes || ' ' || start_ns || ' ' || end_ns FROM allocation",
@@ -175,11 +173,11 @@ TEST(a_forked_child_has_what_its_parent_had)
 {
         map(10, 1, 16 * PAGE, PAGE, NULL);
         map(10, 1, 32 * PAGE, PAGE, NULL);
-        assert_int_equal(sink_unmapping(sink, 15, 1, 32 * PAGE, PAGE, &diag), 0);
+        assert_ok(sink_unmapping(sink, 15, 1, 32 * PAGE, PAGE, &diag));
         allocate(20, 1, 0x10000, 64);
         process(30, 2, 1, 101, true);
         sample(40, 2, 0x10010);
-        assert_int_equal(sink_free(sink, 50, 1, 0x10000, &diag), 0); /* the parent's */
+        assert_ok(sink_free(sink, 50, 1, 0x10000, &diag)); /* the parent's */
         sample(60, 2, 0x10010);
         finish();
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
@@ -193,7 +191,7 @@ TEST(a_forked_child_has_what_its_parent_had)
 TEST(a_child_heard_of_after_its_parents_end_still_inherits)
 {
         map(10, 1, 16 * PAGE, PAGE, NULL);
-        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        assert_ok(sink_process_end(sink, 20, 1, &diag));
         process(20, 2, 1, 101, true);
         finish();
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
@@ -204,7 +202,7 @@ TEST(exec_begins_with_nothing)
 {
         map(10, 1, 16 * PAGE, PAGE, NULL);
         allocate(15, 1, 0x10000, 64);
-        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        assert_ok(sink_process_end(sink, 20, 1, &diag));
         process(20, 2, 1, 100, false);
         sample(30, 2, 0x10000);
         finish();
@@ -219,7 +217,7 @@ TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
         map(1000, 1, 16 * PAGE, PAGE, NULL);
         sample(990, 1, 16 * PAGE); /* after it, by a thread whose clock lags */
         sample(1050, 1, 16 * PAGE);
-        assert_int_equal(sink_unmapping(sink, 1040, 1, 16 * PAGE, PAGE, &diag), 0);
+        assert_ok(sink_unmapping(sink, 1040, 1, 16 * PAGE, PAGE, &diag));
         finish();
         expect_int("SELECT count(*) FROM sample JOIN mapping WHERE time_ns BETWEEN "
                    "mapping.start_ns AND end_ns",
@@ -228,10 +226,10 @@ TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
 
 TEST(a_reused_tid_is_another_thread)
 {
-        assert_int_equal(sink_thread(sink, 10, 1, 7, NULL, &diag), 0);
+        assert_ok(sink_thread(sink, 10, 1, 7, NULL, &diag));
         sample(15, 1, 0);
-        assert_int_equal(sink_thread_end(sink, 20, 1, 7, &diag), 0);
-        assert_int_equal(sink_thread(sink, 30, 1, 7, NULL, &diag), 0);
+        assert_ok(sink_thread_end(sink, 20, 1, 7, &diag));
+        assert_ok(sink_thread(sink, 30, 1, 7, NULL, &diag));
         sample(35, 1, 0);
         finish();
         expect_int("SELECT count(DISTINCT thread_id) FROM sample", 2);
@@ -244,9 +242,8 @@ TEST(readings_that_overlap_are_refused_and_counted)
         struct event_counter counter = {"cycles", "cycles", 5};
         const int64_t times[][2] = {{0, 10}, {10, 20}, {15, 25}, {30, 30}, {40, 35}};
         for (size_t i = 0; i < LENGTH(times); i++)
-                assert_int_equal(sink_counters(sink, times[i][0], times[i][1], 1, 7,
-                                               &counter, 1, &diag),
-                                 0);
+                assert_ok(sink_counters(sink, times[i][0], times[i][1], 1, 7, &counter, 1,
+                                        &diag));
         finish();
         expect_int("SELECT count(*) FROM reading", 2);
         expect_int(
@@ -256,7 +253,7 @@ TEST(readings_that_overlap_are_refused_and_counted)
 TEST(events_of_nobody_are_counted)
 {
         sample(10, 5, 0);
-        assert_int_equal(sink_process_end(sink, 20, 1, &diag), 0);
+        assert_ok(sink_process_end(sink, 20, 1, &diag));
         sample(30, 1, 0);
         finish();
         /* The kernel may sample a process for a while after it told of its end. */
@@ -276,7 +273,7 @@ TEST(a_module_has_its_files_build_id)
         char command[5000];
         snprintf(command, sizeof(command),
                  "readelf -n '%s' | sed -n 's/.*Build ID: //p' >id", self);
-        assert_int_equal(system(command), 0);
+        assert_ok(system(command));
         char id[128] = "";
         FILE *file = fopen("id", "r");
         assert_non_null(fgets(id, sizeof(id), file));
@@ -299,12 +296,11 @@ static void make_large_file(const char *path)
         fputs("\x7f"
               "ELF",
               file);
-        assert_int_equal(ftruncate(fileno(file), LARGE_BYTES), 0);
-        assert_int_equal(fclose(file), 0);
+        assert_ok(ftruncate(fileno(file), LARGE_BYTES));
+        assert_ok(fclose(file));
 }
 
-/* What holds nobody up any more: it is the file that was mapped, whatever has its name.
- */
+/* It is the file that was mapped, whatever has its name. */
 TEST(a_large_file_is_read_at_the_end)
 {
         make_large_file("large");
@@ -312,14 +308,14 @@ TEST(a_large_file_is_read_at_the_end)
         map(10, 1, 16 * PAGE, PAGE, "large");
         map(11, 1, 32 * PAGE, PAGE, "large");
         map(12, 1, 48 * PAGE, PAGE, "changed");
-        assert_int_equal(rename("large", "moved"), 0);
+        assert_ok(rename("large", "moved"));
         make_large_file("large");
         FILE *changed = fopen("changed", "r+");
         assert_non_null(changed);
         fputs("\x7f"
               "OTHER",
               changed);
-        assert_int_equal(fclose(changed), 0);
+        assert_ok(fclose(changed));
         finish();
         expect_int("SELECT count(*) FROM module", 2);
         expect("SELECT checksum FROM module_file JOIN module USING (module_id) WHERE "
@@ -336,7 +332,7 @@ TEST(no_more_than_1_gib_is_read_at_the_end)
 {
         make_large_file("small");
         make_large_file("large");
-        assert_int_equal(truncate("large", 1 << 30), 0);
+        assert_ok(truncate("large", 1 << 30));
         map(10, 1, 16 * PAGE, PAGE, "small");
         map(11, 1, 32 * PAGE, PAGE, "large");
         finish();
@@ -347,26 +343,24 @@ TEST(no_more_than_1_gib_is_read_at_the_end)
                    1);
 }
 
-/* A program gives a thread a block for its stack; the source knows the whole mapping that
- * it is part of. */
+/* A thread's stack in a block; the source knows the whole mapping around it. */
 TEST(a_stack_in_a_block_hides_no_other_block)
 {
         map(0, 1, 0x100000, 0x100000, NULL);
-        assert_int_equal(sink_thread(sink, 10, 1, 101, NULL, &diag), 0);
+        assert_ok(sink_thread(sink, 10, 1, 101, NULL, &diag));
         struct event_mapping stack = {.image = 1,
                                       .start_addr = 0x100000,
                                       .length_bytes = 0x80000,
                                       .kind = MAPPING_STACK,
                                       .stack_tid = 101,
                                       .protection = "rw-"};
-        assert_int_equal(sink_allocation(sink, 5, 1, 100, "aligned_alloc", 0x170000,
-                                         0x10000, NULL, 0, &diag),
-                         0);
-        assert_int_equal(sink_mapping(sink, 10, &stack, &diag), 0);
-        assert_int_equal(sink_free(sink, 20, 1, 0x170000, &diag), 0);
-        assert_int_equal(sink_thread(sink, 30, 1, 102, NULL, &diag), 0);
+        assert_ok(sink_allocation(sink, 5, 1, 100, "aligned_alloc", 0x170000, 0x10000,
+                                  NULL, 0, &diag));
+        assert_ok(sink_mapping(sink, 10, &stack, &diag));
+        assert_ok(sink_free(sink, 20, 1, 0x170000, &diag));
+        assert_ok(sink_thread(sink, 30, 1, 102, NULL, &diag));
         stack.stack_tid = 102;
-        assert_int_equal(sink_mapping(sink, 30, &stack, &diag), 0);
+        assert_ok(sink_mapping(sink, 30, &stack, &diag));
         finish();
         /* The second thread's stack is no block's. */
         expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10",
@@ -384,7 +378,7 @@ TEST(the_unhandled_instruction_is_placed)
                                       .kind = MAPPING_FILE,
                                       .protection = "r-x",
                                       .path = "/nowhere/program"};
-        assert_int_equal(sink_mapping(sink, 0, &event, &diag), 0);
+        assert_ok(sink_mapping(sink, 0, &event, &diag));
         const uint8_t bytes[] = {0x62, 0xf1};
         assert_int_equal(sink_unhandled(sink, 1, 0x400010, bytes, sizeof(bytes), &diag),
                          0);
