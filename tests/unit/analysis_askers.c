@@ -23,7 +23,7 @@ static int take(void *context, const struct asker *asker)
 static struct found found_by(struct askers *askers)
 {
         struct found found = {0};
-        assert_int_equal(askers_each(askers, take, &found), 0);
+        assert_ok(askers_each(askers, take, &found));
         askers_close(askers);
         return found;
 }
@@ -33,18 +33,18 @@ static const uint32_t function_of[LINES] = {WALK, WALK, REST, REST};
 static struct askers opened(void)
 {
         struct askers askers;
-        assert_int_equal(askers_open(&askers, LINES, FUNCTIONS, function_of), 0);
+        assert_ok(askers_open(&askers, LINES, FUNCTIONS, function_of));
         return askers;
 }
 
 static void ask(struct askers *askers, uint32_t object, uint32_t line)
 {
-        assert_int_equal(askers_add_ask(askers, object, line), 0);
+        assert_ok(askers_add_ask(askers, object, line));
 }
 
 static void wait_for(struct askers *askers, uint32_t object, uint32_t line)
 {
-        assert_int_equal(askers_add_wait(askers, object, line), 0);
+        assert_ok(askers_add_wait(askers, object, line));
 }
 
 TEST(the_latest_of_its_function_in_the_object_asked)

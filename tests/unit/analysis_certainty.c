@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How near verdicts are to others, where that is known by construction; and the rank
- * correlation beside published figures. */
+/* How near verdicts are to others, and the rank correlation beside published figures. */
 #include "certainty.h"
 #include "measured.h"
 #include "unit_test.h"
@@ -46,8 +45,7 @@ TEST(a_lone_cause_is_sure)
         assert_int_equal(certainty.other, VERDICT_COUNT);
 }
 
-/* 1.4 times the second is more than a model's error, and no more than that of 20 samples.
- */
+/* 1.4 times the second is more than a model's error, but not than that of 20 samples. */
 TEST(few_samples_are_less_sure)
 {
         struct verdict_facts facts = two_causes(140, 100, 20);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for intervals, at their boundaries and on loads whose true state of the
- * memory is known by construction. */
+/* The rules for intervals, at their boundaries and on loads of known construction. */
 #include <math.h>
 
 #include "analysis_test.h"
@@ -56,35 +55,42 @@ static enum answer judge(const struct interval *interval, const bool known[CONCE
                                   &thresholds);
 }
 
-/* From three quarters of the peak on, more requests at a time would soon be short of
- * bandwidth; a latency that has not begun to rise says that other work hides them. */
-TEST(near_the_limit_nothing_is_known)
+/* Loads of GBS GB/s, each of LATENCY_CYCLES, with HITS of each line. */
+static enum answer judge_loads(double gbs, double latency_cycles, double hits)
+{
+        const struct interval interval = stream(lines_of(gbs), latency_cycles, hits, 0);
+        return judge(&interval, all_known);
+}
+
+/* From three quarters of the peak on, only an idle latency is no shortage. */
+TEST(intervals_are_judged_by_bandwidth_and_latency)
 {
         const struct {
-                double gbs, times_idle;
+                double gbs, times_idle, hits;
                 enum answer answer;
-        } cases[] = {{74, 1.1, ANSWER_NO},
-                     {76, 1.1, ANSWER_UNKNOWN},
-                     {76, 0.9, ANSWER_NO},
-                     {76, 1.3, ANSWER_YES},
-                     {91, 1.1, ANSWER_NO}};
-        for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct interval interval =
-                    stream(lines_of(cases[i].gbs), cases[i].times_idle * IDLE, 0, 0);
-                assert_int_equal(judge(&interval, all_known), cases[i].answer);
-        }
+        } cases[] = {{74, 1.1, 0, ANSWER_NO},
+                     {76, 1.1, 0, ANSWER_UNKNOWN},
+                     {76, 0.9, 0, ANSWER_NO},
+                     {76, 1.3, 0, ANSWER_YES},
+                     {91, 1.1, 0, ANSWER_NO},
+                     /* The factor is one and a quarter. */
+                     {90, 1.24, 0, ANSWER_NO},
+                     {90, 1.26, 0, ANSWER_YES},
+                     /* Below half the bandwidth nothing is contended. */
+                     {49.9, 3, 0, ANSWER_NO},
+                     {50.1, 3, 0, ANSWER_YES},
+                     /* Eight loads of each line: LMRL is an eighth of its latency. */
+                     {90, 1, 7, ANSWER_NO},
+                     {90, 2, 7, ANSWER_YES}};
+        for (size_t i = 0; i < LENGTH(cases); i++)
+                assert_int_equal(
+                    judge_loads(cases[i].gbs, cases[i].times_idle * IDLE, cases[i].hits),
+                    cases[i].answer);
+        const struct interval slow = stream(lines_of(90), 2 * IDLE, 7, 0);
+        assert_true(interval_metrics(&slow, all_known, 2000).lmrl_cycles < IDLE);
 }
 
-TEST(the_factor_is_one_and_a_quarter)
-{
-        struct interval below = stream(lines_of(90), 1.24 * IDLE, 0, 0);
-        struct interval above = stream(lines_of(90), 1.26 * IDLE, 0, 0);
-        assert_int_equal(judge(&below, all_known), ANSWER_NO);
-        assert_int_equal(judge(&above, all_known), ANSWER_YES);
-}
-
-/* A calibration that counted: its threshold, and its idle LMRL in place of the latency.
- */
+/* A calibration that counted: its threshold, and its idle LMRL. */
 static enum answer judge_measured(double idle, double threshold, double lmrl, double hits)
 {
         struct machine_facts measured = machine;
@@ -123,18 +129,6 @@ TEST(an_absurd_threshold_does_not_count)
                 assert_int_equal(judge_measured(idle, threshold, 1.26 * IDLE, 0),
                                  ANSWER_YES);
         }
-}
-
-/* Eight loads of each line, as in a sum of doubles: LMRL is an eighth of the line's
- * latency, contended or not, so that DRAM's latency says nothing about it. */
-TEST(fill_buffer_hits_do_not_hide_contention)
-{
-        struct interval idle = stream(lines_of(90), IDLE, 7, 0);
-        struct interval slow = stream(lines_of(90), 2 * IDLE, 7, 0);
-        struct interval_metrics metrics = interval_metrics(&slow, all_known, 2000);
-        assert_true(metrics.lmrl_cycles < IDLE);
-        assert_int_equal(judge(&idle, all_known), ANSWER_NO);
-        assert_int_equal(judge(&slow, all_known), ANSWER_YES);
 }
 
 /* STREAM triad: two lines loaded for one written, which is fetched too. */
@@ -177,14 +171,6 @@ TEST(hits_in_the_last_cache_are_not_taken_for_dram)
         assert_int_equal(judge(&i, all_known), ANSWER_NO);
 }
 
-TEST(below_half_the_bandwidth_nothing_is_contended)
-{
-        struct interval half = stream(lines_of(49.9), 3 * IDLE, 0, 0);
-        struct interval more = stream(lines_of(50.1), 3 * IDLE, 0, 0);
-        assert_int_equal(judge(&half, all_known), ANSWER_NO);
-        assert_int_equal(judge(&more, all_known), ANSWER_YES);
-}
-
 TEST(a_knee_only_makes_the_limit_lower)
 {
         struct machine_facts measured = machine;
@@ -195,30 +181,35 @@ TEST(a_knee_only_makes_the_limit_lower)
         assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 30);
 }
 
+static enum answer contended(struct interval_metrics m,
+                             const struct machine_facts *measured)
+{
+        const struct thresholds thresholds = thresholds_of_machine(measured);
+        return interval_contended(&m, IDLE, &thresholds);
+}
+
 /* Fewer cores than saturate the memory, below the knee: slow for another reason. */
 TEST(too_few_cores_below_the_knee_are_not_contended)
 {
-        struct machine_facts measured = machine;
-        measured.saturating_cores = 4;
-        measured.dram_knee_gbs = 80;
-        struct thresholds thresholds = thresholds_of_machine(&measured);
-        struct interval_metrics m = {.read_gbs = 70,
-                                     .miss_loads = 1e6,
-                                     .lmrl_cycles = 2 * IDLE,
-                                     .active_cores = 3.9};
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
-        m.active_cores = 4;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
-        m.active_cores = 3.9;
-        m.write_gbs = 10;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
-        m.write_gbs = 0;
-        m.active_cores = NAN; /* not counted: the rule does not hold */
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
-        measured.dram_knee_gbs = NAN; /* never reached: nothing is known below it */
-        thresholds = thresholds_of_machine(&measured);
-        m.active_cores = 1;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
+        static const struct {
+                double active_cores, write_gbs, knee_gbs;
+                enum answer answer;
+        } cases[] = {{3.9, 0, 80, ANSWER_NO},
+                     {4, 0, 80, ANSWER_YES},
+                     {3.9, 10, 80, ANSWER_YES},
+                     {NAN, 0, 80, ANSWER_YES}, /* not counted: the rule does not hold */
+                     {1, 0, NAN, ANSWER_YES}}; /* never reached: nothing is known */
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct machine_facts measured = machine;
+                measured.saturating_cores = 4;
+                measured.dram_knee_gbs = cases[i].knee_gbs;
+                const struct interval_metrics m = {.read_gbs = 70,
+                                                   .write_gbs = cases[i].write_gbs,
+                                                   .miss_loads = 1e6,
+                                                   .lmrl_cycles = 2 * IDLE,
+                                                   .active_cores = cases[i].active_cores};
+                assert_int_equal(contended(m, &measured), cases[i].answer);
+        }
 }
 
 TEST(without_a_needed_counter_the_answer_is_unknown)
@@ -267,6 +258,12 @@ static enum bound bound_of(double used, double gbs, double fb_full, double pendi
         return interval_bound(&m, contended, &thresholds);
 }
 
+static enum bound bound_by(struct interval_metrics m)
+{
+        const struct thresholds thresholds = thresholds_of_machine(&machine);
+        return interval_bound(&m, ANSWER_NO, &thresholds);
+}
+
 TEST(buffers_are_short_from_a_twentieth_of_the_cycles_on)
 {
         struct interval_metrics m = {.buffers_full_ratio = 0.05};
@@ -309,8 +306,7 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         return interval_bound(&m, contended, &thresholds);
 }
 
-/* Ten bursts of 30 us in 1 ms, of a sample each us, are idle for 700 us; as many samples
- * that are spread evenly are never. */
+/* Ten bursts of 30 us in 1 ms, of a sample each us, are idle for 700 us. */
 TEST(gaps_between_bursts_are_idle)
 {
         enum { BURSTS = 10, EACH = 30, COUNT = BURSTS * EACH };
@@ -331,21 +327,22 @@ TEST(gaps_between_bursts_are_idle)
  * of it is moved in half of the time; unknown where nothing tells. */
 TEST(phases_shorter_than_the_interval_count_while_they_last)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct interval_metrics m = {.read_gbs = 30,
-                                     .miss_loads = 1e6,
-                                     .lmrl_cycles = 2 * IDLE,
-                                     .active_cores = 8};
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
-        m.idle_part = 0.5;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_YES);
-        m.idle_part = NAN;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_UNKNOWN);
-        m.lmrl_cycles = IDLE;
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
-        m.lmrl_cycles = 2 * IDLE;
-        m.read_gbs = 4; /* too little in any phase that is worth a word */
-        assert_int_equal(interval_contended(&m, IDLE, &thresholds), ANSWER_NO);
+        static const struct {
+                double read_gbs, lmrl_cycles, idle_part;
+                enum answer answer;
+        } cases[] = {{30, 2 * IDLE, 0, ANSWER_NO},
+                     {30, 2 * IDLE, 0.5, ANSWER_YES},
+                     {30, 2 * IDLE, NAN, ANSWER_UNKNOWN},
+                     {30, IDLE, NAN, ANSWER_NO},
+                     {4, 2 * IDLE, NAN, ANSWER_NO}}; /* too little in any phase */
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                const struct interval_metrics m = {.read_gbs = cases[i].read_gbs,
+                                                   .miss_loads = 1e6,
+                                                   .lmrl_cycles = cases[i].lmrl_cycles,
+                                                   .active_cores = 8,
+                                                   .idle_part = cases[i].idle_part};
+                assert_int_equal(contended(m, &machine), cases[i].answer);
+        }
 }
 
 /* Half of the lines take 400 cycles on an idle memory, the others 200. */
@@ -360,16 +357,14 @@ TEST(remote_lines_are_slower_on_an_idle_memory_too)
         assert_near(uncontended_lmrl(&i, all_known, &mix), IDLE, 1e-9);
 }
 
-/* A chain of additions: 8 of 10 cycles execute nothing beside a miss, and no load holds
- * up more than half a cycle of them. */
+/* Additions: 8 of 10 cycles execute nothing beside a miss; loads hold up 0.5. */
 TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
         struct interval_metrics m = {
             .used_cores = 1, .memory_stall_ratio = 0.8, .sampled_stall_most = 0.05};
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_LATENCY);
+        assert_int_equal(bound_by(m), BOUND_LATENCY);
         interval_limit_stalls(&m);
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_COMPUTE);
+        assert_int_equal(bound_by(m), BOUND_COMPUTE);
         m.memory_stall_ratio = 0.8;
         m.sampled_stall_most = NAN;
         interval_limit_stalls(&m);
@@ -380,19 +375,18 @@ TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
  * work either: loads that wait for 4 are more than 3 of work. */
 TEST(the_kernels_time_is_a_class_of_its_own)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
         struct interval_metrics m = {.used_cores = 1,
                                      .memory_stall_ratio = 0.2,
                                      .bandwidth_stall_ratio = 0,
                                      .kernel_ratio = 0.5};
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+        assert_int_equal(bound_by(m), BOUND_KERNEL);
         m.memory_stall_ratio = 0.4;
         m.kernel_ratio = 0.3;
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_LATENCY);
+        assert_int_equal(bound_by(m), BOUND_LATENCY);
         m.memory_stall_ratio = NAN;
-        assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+        assert_int_not_equal(bound_by(m), BOUND_KERNEL);
         m.kernel_ratio = 0.51;
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_KERNEL);
+        assert_int_equal(bound_by(m), BOUND_KERNEL);
 }
 
 TEST(bounds_follow_the_rules_in_their_order)
@@ -439,8 +433,7 @@ TEST(stalls_tell_the_middle)
                          BOUND_LATENCY);
         /* Mostly arithmetic: 10 % of the cycles waited. */
         assert_int_equal(bound_of_stalls(1e5, 0, 0, 0, ANSWER_NO), BOUND_COMPUTE);
-        /* Buffers full for some of the time, below the rule for in-core alone: it is the
-         * queue beside them, or the stores, that makes bandwidth the largest. */
+        /* The queue beside full buffers, or the stores, makes bandwidth the largest. */
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 3e5, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 1e5, ANSWER_NO), BOUND_LATENCY);
         /* Full buffers are not what it waited for when more was lost beside them. */

@@ -81,14 +81,10 @@ TEST(lines_added_above)
         expect(before, after, true, PARTNERS(0, 11, 0));
 }
 
-TEST(a_line_that_became_cheap_in_its_place)
+TEST(lines_added_between_or_made_cheap)
 {
         expect(FUNCTION({10, 1000}, {11, 100}), FUNCTION({10, 5}, {11, 120}), false,
                PARTNERS(10, 11));
-}
-
-TEST(lines_added_between)
-{
         expect(FUNCTION({20, 1000}, {22, 300}), FUNCTION({20, 900}, {23, 300}), false,
                PARTNERS(20, 23));
         /* Stray samples are not moved. */
@@ -110,16 +106,20 @@ TEST(nothing_is_guessed)
 }
 
 /* As in a damaged file: all lines but the last moved by one. */
-TEST(lines_of_the_largest_numbers)
+TEST(lines_of_damaged_numbers)
 {
         expect(FUNCTION({10, 100}, {20, 100}, {INT64_MAX, 100}),
                FUNCTION({11, 100}, {21, 100}), false, PARTNERS(11, 21, 0));
         expect(FUNCTION({1, 100}, {INT64_MAX, 100}), FUNCTION({1, 100}, {INT64_MAX, 100}),
                false, PARTNERS(1, INT64_MAX));
+        expect(FUNCTION({INT64_MIN, 50}, {20, 300}, {INT64_MAX, INT64_MAX}),
+               FUNCTION({INT64_MIN, 50}, {30, 300}, {INT64_MAX, INT64_MAX}), false,
+               PARTNERS(INT64_MIN, 30, INT64_MAX));
+        expect(FUNCTION({20, 300}, {INT64_MAX - 1, 50}),
+               FUNCTION({10, 300}, {INT64_MAX, 50}), false, PARTNERS(10, 0));
 }
 
-/* Every sampled line of a function beside another one. A line of comment was
- * added above; samples of one distribution are almost as many. */
+/* Every sampled line of a function moved down by one; samples are almost as many. */
 TEST(lines_whose_numbers_are_those_of_others)
 {
         expect(FUNCTION({45, 1912}, {46, 1077}, {47, 3}, {48, 3}),
@@ -151,8 +151,7 @@ TEST(functions_with_few_samples_move_as_their_file)
             {FUNCTION({45, 900}, {46, 173}), FUNCTION({49, 950}, {50, 170}), {49, 50}},
         };
         expect_file(inside, 3);
-        /* Of one line it cannot be told which of two it is, but by the function
-         * above. */
+        /* The function above alone tells which of two lines it is. */
         const struct edit told[] = {
             {FUNCTION({10, 300}, {12, 40}), FUNCTION({15, 300}, {17, 45}), {15, 17}},
             {FUNCTION({30, 300}, {35, 300}), FUNCTION({35, 140}, {40, 300}), {35, 40}},
@@ -163,13 +162,4 @@ TEST(functions_with_few_samples_move_as_their_file)
             {FUNCTION({50, 300}, {55, 300}), FUNCTION({60, 300}), {0, 0}},
         };
         expect_file(untold, 1);
-}
-
-TEST(numbers_that_no_line_has)
-{
-        expect(FUNCTION({INT64_MIN, 50}, {20, 300}, {INT64_MAX, INT64_MAX}),
-               FUNCTION({INT64_MIN, 50}, {30, 300}, {INT64_MAX, INT64_MAX}), false,
-               PARTNERS(INT64_MIN, 30, INT64_MAX));
-        expect(FUNCTION({20, 300}, {INT64_MAX - 1, 50}),
-               FUNCTION({10, 300}, {INT64_MAX, 50}), false, PARTNERS(10, 0));
 }

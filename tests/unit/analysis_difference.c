@@ -100,8 +100,7 @@ static struct estimate of_count(int count)
         return count ? estimate : estimate_of_none(1);
 }
 
-/* Of two recordings of one program about one row of twenty seems to differ, and of a
- * program whose row has become twice as fast few do not. */
+/* Of one program one row of twenty seems to differ; of a faster one more. */
 TEST(chance_differs_as_often_as_it_may)
 {
         unsigned short seed[3] = {1, 2, 3};
@@ -138,8 +137,7 @@ static struct estimate of_stalls(int count, double mean, double ratio)
         return estimate;
 }
 
-/* The same of a program that does little but wait, whose ranges end at all of its cycles
- * for people. */
+/* The same of a program that does little but wait. */
 TEST(nearly_all_cycles_differ_as_often_as_they_may)
 {
         unsigned short seed[3] = {7, 8, 9};

@@ -34,8 +34,7 @@ static double gain(const struct sample_facts *sample, enum gain_fix fix)
         return gain_of_sample(sample, &machine).cycles[fix];
 }
 
-/* A pointer chase: each load holds the next up for its whole latency. With DRAM as near
- * as L3 a step takes 70 in place of 190 cycles. */
+/* A pointer chase: with DRAM as near as L3 a step takes 70 in place of 190 cycles. */
 TEST(a_dependent_load_gains_what_is_nearer)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
@@ -93,8 +92,7 @@ TEST(loads_that_queue_for_walkers_gain_by_translation)
         assert_near(gain(&sample, GAIN_BUFFERS), 30, 0);
 }
 
-/* With all buffers in use a line comes every latency / buffers cycles (Little's law), so
- * that the time shrinks as the latency does: by 120 of 190. */
+/* With all buffers in use a line comes every latency / buffers cycles (Little's law). */
 TEST(queued_loads_gain_in_proportion)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190000, 19);
@@ -148,8 +146,7 @@ TEST(a_line_on_its_way_is_as_its_origin)
         assert_near(gain(&sample, GAIN_MEMORY), 96, 0);
 }
 
-/* 100 samples of 1000 loads each, half of which would save 50 cycles, in a run of ten
- * million cycles; page faults took a million more. */
+/* 100 samples of 1000 loads; half save 50 cycles. Page faults: 1 of 11 million. */
 TEST(the_share_is_of_all_loads_and_faults)
 {
         struct gain_tally tally = {.fault_cycles = 1e6};

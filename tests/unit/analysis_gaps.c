@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which verdicts a recording cannot give: each thing that it lacks costs the verdicts
- * that need it, and no others (doc/method.md). */
+/* Which verdicts a recording cannot give for each thing that it lacks (doc/method.md). */
 #include "gaps.h"
 #include "unit_test.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of locations, in a database as it should be and in one whose tables somebody
- * made contradict each other. */
+/* Groups of locations, also in a database whose tables contradict each other. */
 #include "db_test.h"
 
 #include "grouping.h"
@@ -10,7 +9,7 @@ static void make_database(const char *path)
 {
         struct diag diag;
         struct db *db;
-        assert_int_equal(db_create(path, false, &db, &diag), 0);
+        assert_ok(db_create(path, false, &db, &diag));
         db_close(db);
         plain_exec(path, "INSERT INTO module (module_id, path) VALUES (1, '/program');"
                          "INSERT INTO name (name_id, text) VALUES (2, 'f.c');"
@@ -27,8 +26,8 @@ static void read_groups(const char *path, struct grouping *grouping)
 {
         struct diag diag;
         struct db *db;
-        assert_int_equal(db_open(path, DB_READ_ONLY, &db, &diag), 0);
-        assert_int_equal(grouping_read(db, grouping, &diag), 0);
+        assert_ok(db_open(path, DB_READ_ONLY, &db, &diag));
+        assert_ok(grouping_read(db, grouping, &diag));
         db_close(db);
 }
 
@@ -53,8 +52,7 @@ TEST(numbers_lines_and_functions_from_1)
         grouping_free(&grouping);
 }
 
-/* With a module for each of 1000 paths, all of one number, there are more rows than
- * locations, and as many groups. */
+/* With a module for each of 1000 paths of one number there are as many groups. */
 TEST(takes_all_rows_of_a_contradictory_file)
 {
         struct grouping grouping;

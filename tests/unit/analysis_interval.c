@@ -103,18 +103,18 @@ TEST(threads_are_summed_and_only_memory_threads_are_active)
         interval_series_init(&series, 1000);
         struct thread_reading busy = reading(0, 1000, 2000, 200); /* a tenth: counts */
         struct thread_reading quiet = reading(0, 1000, 2000, 199);
-        assert_int_equal(interval_series_add(&series, &busy), 0);
-        assert_int_equal(interval_series_add(&series, &quiet), 0);
+        assert_ok(interval_series_add(&series, &busy));
+        assert_ok(interval_series_add(&series, &quiet));
         assert_int_equal(series.count, 1);
         assert_near(series.intervals[0].gained[CONCEPT_CYCLES], 4000, 1e-9);
         assert_near(series.intervals[0].memory_cycles, 2000, 1e-9);
         /* One that loads nothing, but waits for its stores a tenth of the time. */
         struct thread_reading stores = reading(0, 1000, 3000, 0);
         stores.gained[CONCEPT_STORE_BUFFER] = 300;
-        assert_int_equal(interval_series_add(&series, &stores), 0);
+        assert_ok(interval_series_add(&series, &stores));
         assert_near(series.intervals[0].memory_cycles, 5000, 1e-9);
         stores.gained[CONCEPT_STORE_BUFFER] = 299;
-        assert_int_equal(interval_series_add(&series, &stores), 0);
+        assert_ok(interval_series_add(&series, &stores));
         assert_near(series.intervals[0].memory_cycles, 5000, 1e-9);
         interval_series_free(&series);
 }
@@ -124,7 +124,7 @@ TEST(a_late_reading_is_split_in_proportion_to_time)
         struct interval_series series;
         interval_series_init(&series, 1000);
         struct thread_reading late = reading(500, 3000, 2500, 0);
-        assert_int_equal(interval_series_add(&series, &late), 0);
+        assert_ok(interval_series_add(&series, &late));
         assert_int_equal(series.count, 3);
         assert_near(series.intervals[0].gained[CONCEPT_CYCLES], 500, 1e-9);
         assert_near(series.intervals[1].gained[CONCEPT_CYCLES], 1000, 1e-9);
@@ -138,8 +138,8 @@ TEST(the_first_and_last_interval_are_as_long_as_the_run)
         interval_series_init(&series, 1000);
         struct thread_reading first = reading(200, 1000, 1, 0);
         struct thread_reading last = reading(2000, 2300, 1, 0);
-        assert_int_equal(interval_series_add(&series, &first), 0);
-        assert_int_equal(interval_series_add(&series, &last), 0);
+        assert_ok(interval_series_add(&series, &first));
+        assert_ok(interval_series_add(&series, &last));
         int64_t start_ns, end_ns;
         interval_span(&series, 0, &start_ns, &end_ns);
         assert_int_equal(start_ns, 200);

@@ -18,8 +18,7 @@ static void add(struct tally *tally, int64_t latency_cycles)
         tally_add(tally, &sample, ANSWER_NO, CAUSE_DRAM);
 }
 
-/* With equal latencies the share is a plain proportion, and its interval Wilson's:
- * for 10 of 100, 0.0552 to 0.1744 (Newcombe 1998, method 3, by its formula). */
+/* With equal latencies the interval is Wilson's (Newcombe 1998, method 3). */
 TEST(equal_latencies_give_wilsons_interval)
 {
         struct tally part = {0}, whole = {0};
@@ -48,8 +47,7 @@ TEST(the_whole_and_nothing_have_a_range_too)
         assert_true(isnan(cost_share(&none, &none).value));
 }
 
-/* Draws samples of a population whose true share is known, with latencies as
- * uneven as a program's, and counts how often the interval holds it. */
+/* Samples of a population of known share, as uneven as a program's. */
 TEST(the_interval_holds_the_truth_in_95_of_100_samples)
 {
         enum { RUNS = 2000, SAMPLES = 400 };
@@ -119,8 +117,7 @@ TEST(stalls_of_all_loads_are_no_estimate)
         assert_near(stalled.high, stalled.value, 1e-12);
 }
 
-/* No program holds up more than all of its cycles, whatever its samples add up to: of the
- * interval 5.432 to 18.409 of ten events what lies in them is left. */
+/* No program holds up more than all of its cycles: the range is cut there. */
 TEST(the_range_of_stalls_ends_at_all_cycles)
 {
         struct tally whole = {0};
@@ -169,8 +166,7 @@ TEST(the_range_of_stalls_holds_the_truth_in_95_of_100_runs)
                                    truth[k] / all <= stalled.high;
                 }
         }
-        /* Three standard errors of a proportion of 0.95 in 1000, and one point for the
-         * eight stalls that the first line has in 200 samples. */
+        /* Three standard errors of 0.95 in 1000, one point for few stalls. */
         for (int k = 0; k < 2; k++)
                 assert_in_range(held[k], (int)(RUNS * 0.92), (int)(RUNS * 0.98));
         assert_int_equal(held[2], RUNS); /* it never stalls */
@@ -179,7 +175,7 @@ TEST(the_range_of_stalls_holds_the_truth_in_95_of_100_runs)
 static double percentile_of_all(const struct latencies *latencies, unsigned percent)
 {
         double result;
-        assert_int_equal(latencies_percentile(latencies, NULL, 1, percent, &result), 0);
+        assert_ok(latencies_percentile(latencies, NULL, 1, percent, &result));
         return result;
 }
 
@@ -189,7 +185,7 @@ TEST(percentiles_are_by_nearest_rank)
         static const int64_t values[] = {50, 15, 35, 40, 20};
         struct latencies latencies = {0};
         for (size_t i = 0; i < 5; i++)
-                assert_int_equal(latencies_add(&latencies, 0, values[i]), 0);
+                assert_ok(latencies_add(&latencies, 0, values[i]));
         assert_near(percentile_of_all(&latencies, 5), 15, 0);
         assert_near(percentile_of_all(&latencies, 30), 20, 0);
         assert_near(percentile_of_all(&latencies, 40), 20, 0);
@@ -203,35 +199,33 @@ TEST(percentiles_of_groups_do_not_mix)
         struct latencies latencies = {0};
         for (int i = 0; i < 60; i++) { /* 1..20 in group 0, 101..120 in 1, none in 2 … */
                 uint32_t group = (uint32_t)(i % 3 == 2 ? 3 : i % 3);
-                assert_int_equal(
-                    latencies_add(&latencies, group, i / 3 + 1 + 100 * (i % 3)), 0);
+                assert_ok(latencies_add(&latencies, group, i / 3 + 1 + 100 * (i % 3)));
         }
         double p95[4];
-        assert_int_equal(latencies_percentile(&latencies, NULL, 4, 95, p95), 0);
+        assert_ok(latencies_percentile(&latencies, NULL, 4, 95, p95));
         assert_near(p95[0], 19, 0);
         assert_near(p95[1], 119, 0);
         assert_true(isnan(p95[2]));
         assert_near(p95[3], 219, 0);
 
         static const uint32_t joined[] = {1, 1, 0, 0};
-        assert_int_equal(latencies_percentile(&latencies, joined, 2, 50, p95), 0);
+        assert_ok(latencies_percentile(&latencies, joined, 2, 50, p95));
         assert_near(p95[0], 210, 0);
         assert_near(p95[1], 20, 0);
         latencies_free(&latencies);
 }
 
-/* A million samples of ten latencies take the room of ten; long latencies keep their
- * first twelve bits, the longest that there can be included. */
+/* A million samples of ten latencies take the room of ten; long ones keep twelve bits. */
 TEST(memory_grows_with_the_distinct_latencies)
 {
         struct latencies latencies = {0};
         for (int i = 0; i < 1000000; i++)
-                assert_int_equal(latencies_add(&latencies, 0, 4090 + i % 10), 0);
+                assert_ok(latencies_add(&latencies, 0, 4090 + i % 10));
         assert_int_equal(latencies.count, 2); /* runs: up to 4095, and from 4096 */
         assert_near(percentile_of_all(&latencies, 60), 4095, 0);
         assert_near(percentile_of_all(&latencies, 80), 4096, 0);
         assert_near(percentile_of_all(&latencies, 81), 4098, 0);
-        assert_int_equal(latencies_add(&latencies, 0, INT64_MAX), 0);
+        assert_ok(latencies_add(&latencies, 0, INT64_MAX));
         double longest = percentile_of_all(&latencies, 100);
         assert_true(longest <= (double)INT64_MAX &&
                     longest > (double)INT64_MAX * (1 - 1.0 / 2048));
@@ -254,8 +248,7 @@ static enum verdict verdict(const struct tally *tally, double loads_per_cycle)
         return verdict_of(&facts);
 }
 
-/* The first load behind a flush of 16 MiB waited for all of its lines: two thirds of the
- * latency of a walk whose 2486 other samples wait for memory. */
+/* The first load behind a flush of 16 MiB waited for all of its lines. */
 TEST(one_long_sample_does_not_turn_a_verdict)
 {
         struct tally walk = {0}, stream = {0};
@@ -322,8 +315,7 @@ static int descending(const void *left, const void *right)
         return (a < b) - (a > b);
 }
 
-/* Of populations with long tails: the limit is a tenth of the sum that it leaves, or none
- * is needed; and the longest are kept in their order, whenever they came. */
+/* With long tails the limit is a tenth of the sum that it leaves, or none. */
 /* SAMPLES of LEVEL that a cache held up, or that another load hid (RETIRE_CYCLES 0). */
 static void add_cached(struct tally *tally, int samples, enum level level,
                        int64_t latency_cycles, int64_t retire_cycles)
@@ -335,8 +327,7 @@ static void add_cached(struct tally *tally, int samples, enum level level,
                 tally_add(tally, &sample, ANSWER_NO, CAUSE_CACHE);
 }
 
-/* Most loads are L2's, and most of what the program waits for is L3's; or the other way
- * round, as others hide L3's latency. */
+/* Most loads are L2's, and most waits L3's; or the other way round. */
 TEST(the_cache_is_that_of_what_held_up_the_program)
 {
         struct tally waits = {0}, hidden = {0}, untimed = {0};
@@ -386,8 +377,7 @@ TEST(no_sample_counts_for_more_than_a_tenth)
         }
 }
 
-/* Of what all held up then, no more than a twentieth is one sample's, however long; what
- * few samples tell alike is no accident, and stays. */
+/* No more than a twentieth is one sample's, unless several samples tell alike. */
 TEST(one_sample_has_a_twentieth_of_what_was_held_up)
 {
         double longest[STALL_LIMIT_PARTS] = {674066, 30000, 60, 60, 60, 60, 60};
@@ -435,7 +425,7 @@ TEST(every_pair_has_one_value)
                         value->number = i * 7919 % 1000;
                 }
         assert_int_equal(pairs.count, 1000);
-        assert_int_equal(pairs_sort(&pairs), 0);
+        assert_ok(pairs_sort(&pairs));
         for (size_t i = 0; i < pairs.count; i++) {
                 assert_int_equal(pairs.pairs[i].first, i);
                 const struct value *value = pairs_value(&pairs, i);
@@ -455,7 +445,7 @@ static double seconds_of_keys(uint64_t step, uint32_t count)
                 uint32_t first = (uint32_t)(i * step >> 32),
                          second = (uint32_t)(i * step);
                 assert_int_equal(pairs_place(&pairs, first, second), i - 1);
-                assert_int_equal(latencies_add(&latencies, first, second % 4096), 0);
+                assert_ok(latencies_add(&latencies, first, second % 4096));
         }
         double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
         pairs_free(&pairs);
@@ -463,9 +453,7 @@ static double seconds_of_keys(uint64_t step, uint32_t count)
         return seconds;
 }
 
-/* Keys come from the recording. By the golden ratio's well-known multiplier the products
- * of these would be 1, 2, 3 …: all wanted one slot, and the work was their number's
- * square, a thousand times what it is for other keys. */
+/* By the golden ratio's multiplier these products were 1, 2, 3 …: one slot for all. */
 TEST(chosen_keys_do_not_meet_in_one_slot)
 {
         const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);

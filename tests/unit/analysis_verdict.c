@@ -442,8 +442,7 @@ TEST(the_cause_with_the_most_latency_decides)
         }
 }
 
-/* Many loads that L3 serves at a time beside few from DRAM, which hold up all of them: by
- * latency it is the cache's, but a faster L3 would save less than a faster DRAM. */
+/* Most loads are L3's, but a faster DRAM would save more. */
 TEST(what_held_up_the_program_decides)
 {
         struct verdict_facts facts = {.latencies = 2000, .cost_ratio = 5, .stalls = 20};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of instructions beside that of objdump, whose names of sizes are in capitals
- * in Intel's syntax. */
+/* The text of instructions beside that of objdump. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 
@@ -120,8 +119,7 @@ static void libc_path(char *path, size_t bytes)
                 *path = '\0';
 }
 
-/* Removes the count of a shift or rotation by 1: each version of binutils writes it in
- * another way, or not at all. */
+/* Removes the count of a shift by 1, which versions of binutils write or not. */
 static void remove_count_of_1(char *text)
 {
         char *count = strchr(text, '$');
@@ -131,8 +129,7 @@ static void remove_count_of_1(char *text)
                 memmove(count, operand + 1, strlen(operand));
 }
 
-/* One blank where there are several, and nothing of names, comments and what ends a line.
- */
+/* One blank where there are several, and nothing of names and comments. */
 static void make_plain(char *text)
 {
         char *to = text;
@@ -172,7 +169,7 @@ TEST(test_a_library_has_objdumps_texts)
         size_t compared = 0, other = 0;
         libc_path(path, sizeof(path));
         if (!*path || system("objdump --version >/dev/null 2>&1") != 0)
-                skip();
+                skip_test("no C library of its own, or no objdump");
         snprintf(command, sizeof(command), "objdump -d -w -j .text '%s'", path);
         FILE *objdump = popen(command, "r");
         assert_non_null(objdump);
@@ -196,7 +193,7 @@ TEST(test_a_library_has_objdumps_texts)
                         print_message("%s is '%s' here, and there '%s'\n", bytes + 1,
                                       text, expected);
         }
-        assert_int_equal(pclose(objdump), 0);
+        assert_ok(pclose(objdump));
         assert_int_equal(other, 0);
         assert_true(compared > 100000);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instructions load, and from where, on machine code as GNU as assembles it (the
- * text beside each). */
+/* Which instructions load, and from where, on code as GNU as assembles it. */
 #include <dlfcn.h>
 #include <link.h>
 
@@ -140,8 +139,7 @@ struct agreement {
         size_t instructions, right, wrong;
 };
 
-/* Decodes function NAME of the C library from its first byte on, and backwards from each
- * instruction that has enough bytes before it. */
+/* Decodes function NAME of the C library onwards, and backwards from each instruction. */
 static void compare_directions(const char *name, struct agreement *agreement)
 {
         struct instruction instruction;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits a calibration, on machines that are not here: files such as their kernels
- * show them, made by each test. */
+/* What limits a calibration, on machines that are not here: their kernels' files. */
 #include "tree_test.h"
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For a group of tests: a directory of their own for what memlag keeps of the machine, in
- * place of the user's. */
+/* For a group of tests: a directory in place of the user's for what memlag keeps. */
 #ifndef DATA_HOME_H
 #define DATA_HOME_H
 

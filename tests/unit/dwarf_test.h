@@ -9,8 +9,8 @@
 /* The tests that do this are built with -g. */
 static void open_own_dwarf(struct elf_file *file, struct dwarf_file *dwarf)
 {
-        assert_int_equal(elf_file_open(file, "/proc/self/exe"), 0);
-        assert_int_equal(dwarf_file_open(dwarf, file, NULL, true), 0);
+        assert_ok(elf_file_open(file, "/proc/self/exe"));
+        assert_ok(dwarf_file_open(dwarf, file, NULL, true));
 }
 
 #endif

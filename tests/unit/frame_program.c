@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame instructions as the unwinder gets them: what compilers write stays as it is;
- * what could harm its reader is refused. Encodings: DWARF 5, sections 6.4.2 and 7.7.1. */
+/* Call frame instructions as the unwinder gets them (DWARF 5, 6.4.2 and 7.7.1): harmful
+ * ones are refused. */
 #include "frame_program.h"
 #include "unit_test.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live heap against a reference that is too simple to be wrong: a list of blocks
- * that every question goes through from end to end. */
+/* The live heap against a reference too simple to be wrong: a list that is searched. */
 #include <malloc.h>
 
 #include "live.h"
@@ -142,7 +141,7 @@ static void open_heap(struct heap *heap)
         reference_open(&heap->reference);
         for (uint32_t i = 0; i < SITES; i++) {
                 uint32_t site;
-                assert_int_equal(heap_sites_find(heap->sites, i, "malloc", &site), 0);
+                assert_ok(heap_sites_find(heap->sites, i, "malloc", &site));
                 assert_int_equal(site, i);
         }
 }
@@ -226,8 +225,7 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
         case 1:
         case 2:
                 reference_begin(&heap->reference, &block, &wanted);
-                assert_int_equal(heap_live_begin(heap->live, &block, note_ended, &real),
-                                 0);
+                assert_ok(heap_live_begin(heap->live, &block, note_ended, &real));
                 break;
         case 3:
         case 4:
@@ -285,14 +283,13 @@ TEST(growing_and_shrinking)
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         uint32_t site;
-        assert_int_equal(heap_sites_find(sites, 1, "malloc", &site), 0);
+        assert_ok(heap_sites_find(sites, 1, "malloc", &site));
         for (uint64_t round = 0; round < 3; round++) {
                 for (uint64_t i = 0; i < BLOCKS; i++) {
                         uint64_t n = round == 0 ? i : i * STRIDE % BLOCKS;
                         struct heap_block block = {.addr = 0x1000 + 32 * n,
                                                    .size_bytes = 16 + n % 16};
-                        assert_int_equal(heap_live_begin(live, &block, note_ended, NULL),
-                                         0);
+                        assert_ok(heap_live_begin(live, &block, note_ended, NULL));
                 }
                 assert_int_equal(count_live(live), BLOCKS);
                 for (uint64_t i = 0; i < BLOCKS; i++) {
@@ -363,8 +360,7 @@ TEST(a_fork_inherits_the_blocks_without_their_rows)
         close_heap(&heap);
 }
 
-/* Parents, children and children's children, in any order: none sees another's changes.
- */
+/* Parents, children and children's children: none sees another's changes. */
 TEST(what_one_changes_no_relative_sees)
 {
         enum { RELATIVES = 6 };
@@ -401,10 +397,10 @@ TEST(copies_share_what_none_has_changed)
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         struct heap_block block = {.size_bytes = 16};
-        assert_int_equal(heap_sites_find(sites, 1, "malloc", &block.site), 0);
+        assert_ok(heap_sites_find(sites, 1, "malloc", &block.site));
         for (uint64_t i = 0; i < BLOCKS; i++) {
                 block.addr = 0x1000 + 32 * i;
-                assert_int_equal(heap_live_begin(live, &block, note_ended, NULL), 0);
+                assert_ok(heap_live_begin(live, &block, note_ended, NULL));
         }
         size_t before = mallinfo2().uordblks;
         for (uint64_t i = 0; i < COPIES; i++) {
@@ -412,8 +408,7 @@ TEST(copies_share_what_none_has_changed)
                 assert_non_null(copies[i]);
                 assert_int_equal(heap_live_end(copies[i], 0x1000 + 32 * i, &block), 1);
         }
-        /* A node on each of the three levels, with room: a whole copy has 400 times that.
-         */
+        /* A node on each of three levels, with room: a whole copy has 400 times that. */
         assert_true(mallinfo2().uordblks - before < COPIES * 16384);
         for (uint64_t i = 0; i < COPIES; i++) {
                 assert_int_equal(count_live(copies[i]), BLOCKS - 1);
@@ -429,9 +424,9 @@ TEST(blocks_at_the_end_of_the_address_space)
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         uint32_t site;
-        assert_int_equal(heap_sites_find(sites, 1, "mmap", &site), 0);
+        assert_ok(heap_sites_find(sites, 1, "mmap", &site));
         struct heap_block block = {.addr = UINT64_MAX - 15, .size_bytes = 4096};
-        assert_int_equal(heap_live_begin(live, &block, note_ended, NULL), 0);
+        assert_ok(heap_live_begin(live, &block, note_ended, NULL));
         assert_non_null(find(live, UINT64_MAX));
         assert_null(find(live, 0));
         assert_null(find(live, UINT64_MAX - 16));
@@ -451,9 +446,9 @@ TEST(an_error_of_the_caller_is_passed_on_and_the_heap_is_right)
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         uint32_t site;
-        assert_int_equal(heap_sites_find(sites, 1, "malloc", &site), 0);
+        assert_ok(heap_sites_find(sites, 1, "malloc", &site));
         struct heap_block block = {.addr = 100, .size_bytes = 10};
-        assert_int_equal(heap_live_begin(live, &block, refuse, NULL), 0);
+        assert_ok(heap_live_begin(live, &block, refuse, NULL));
         assert_int_equal(heap_live_begin(live, &block, refuse, NULL), -EIO);
         assert_int_equal(count_live(live), 1);
         assert_int_equal(heap_live_end_range(live, 104, 2, 5, refuse, NULL), -EIO);
@@ -463,30 +458,29 @@ TEST(an_error_of_the_caller_is_passed_on_and_the_heap_is_right)
         heap_sites_free(sites);
 }
 
-/* While a block is resized it is there; it ends by who resizes it, unless another block
- * has begun in its place. */
+/* While a block is resized it is there, unless another has begun in its place. */
 TEST(a_block_lives_until_it_has_been_resized)
 {
         struct heap_sites *sites = heap_sites_new();
         struct heap_live *live = heap_live_new(sites);
         struct heap_block block = {.addr = 0x1000, .size_bytes = 64}, ended;
         struct ended unseen = {0};
-        assert_int_equal(heap_sites_find(sites, 1, "malloc", &block.site), 0);
-        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
-        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
+        assert_ok(heap_sites_find(sites, 1, "malloc", &block.site));
+        assert_ok(heap_live_resize(live, 0x1000, 7));
+        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
 
-        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
-        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
-        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
+        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
+        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
+        assert_ok(heap_live_resize(live, 0x1000, 7));
         assert_true(heap_live_holds(live, 0x103f));
-        assert_int_equal(heap_live_end_resized(live, 0x1000, 8, &ended), 0);
+        assert_ok(heap_live_end_resized(live, 0x1000, 8, &ended));
         assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 1);
         assert_false(heap_live_holds(live, 0x103f));
 
-        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
-        assert_int_equal(heap_live_resize(live, 0x1000, 7), 0);
-        assert_int_equal(heap_live_begin(live, &block, note_ended, &unseen), 0);
-        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 0);
+        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
+        assert_ok(heap_live_resize(live, 0x1000, 7));
+        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
+        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
         assert_true(heap_live_holds(live, 0x1000));
         heap_live_free(live);
         heap_sites_free(sites);
@@ -498,10 +492,10 @@ TEST(sites_are_contexts_and_functions)
         char function[] = "malloc"; /* not the same pointer as "malloc" */
         uint32_t site, again;
         for (int64_t stack = 0; stack < 10000; stack++) {
-                assert_int_equal(heap_sites_find(sites, stack, "malloc", &site), 0);
-                assert_int_equal(heap_sites_find(sites, stack, "calloc", &again), 0);
+                assert_ok(heap_sites_find(sites, stack, "malloc", &site));
+                assert_ok(heap_sites_find(sites, stack, "calloc", &again));
                 assert_int_not_equal(site, again);
-                assert_int_equal(heap_sites_find(sites, stack, function, &again), 0);
+                assert_ok(heap_sites_find(sites, stack, function, &again));
                 assert_int_equal(site, again);
         }
         assert_int_equal(heap_sites_count(sites), 20000);

@@ -123,8 +123,7 @@ static void set_trap_flag(bool on)
                                      : "memory", "cc");
 }
 
-/* Has WRITER leave what it writes after so many instructions. False: there are not so
- * many; it is written. */
+/* Has WRITER leave what it writes after so many instructions; false: it is written. */
 static bool leave_as(struct writer *writer, uint64_t addr, int size, long steps)
 {
         volatile bool left = true;
@@ -169,8 +168,7 @@ static void expect(uint64_t wanted)
         assert_int_equal(addr, wanted);
 }
 
-/* What is left to be read is WANTED, of which what OPTIONAL says may be missing, and in
- * its order or not. */
+/* What is left to be read is WANTED, of which OPTIONAL may be missing. */
 static void expect_all(const uint64_t *wanted, size_t count, uint64_t optional)
 {
         uint64_t found = 0, addr;
@@ -266,8 +264,7 @@ TEST(the_dead_are_passed_over)
                 }
 }
 
-/* A record that was left when it counted, or nearly, and was read since: its place is
- * another's by now. */
+/* A record that was left when it counted, and was read since: its place is another's. */
 static void reads_what_is_left(long steps, bool others, bool *left)
 {
         struct writer a, b;

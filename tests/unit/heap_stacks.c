@@ -38,8 +38,7 @@ TEST(test_many)
 
         for (uint64_t i = 0; i < STACKS; i++) {
                 make_frames(i, frames);
-                assert_int_equal(heap_stacks_add(&stacks, hash_of(i), 1, frames, DEPTH),
-                                 0);
+                assert_ok(heap_stacks_add(&stacks, hash_of(i), 1, frames, DEPTH));
         }
         size_t most = (size_t)STACKS * (sizeof(struct heap_stack) + DEPTH * FRAME_BYTES);
         size_t slots = stacks.slot_count * 16;
@@ -66,8 +65,8 @@ TEST(test_extreme_frames)
 
         for (size_t i = 0; i <= HEAP_STACK_FRAMES; i++)
                 deep[i] = i % 2 ? UINT64_MAX / 3 : 0;
-        assert_int_equal(heap_stacks_add(&stacks, 1, 1, frames, 6), 0);
-        assert_int_equal(heap_stacks_add(&stacks, 2, 1, deep, HEAP_STACK_FRAMES + 1), 0);
+        assert_ok(heap_stacks_add(&stacks, 1, 1, frames, 6));
+        assert_ok(heap_stacks_add(&stacks, 2, 1, deep, HEAP_STACK_FRAMES + 1));
         heap_stack_frames(heap_stacks_find(&stacks, 1), found);
         assert_memory_equal(found, frames, sizeof(frames));
         heap_stack_frames(heap_stacks_find(&stacks, 2), found);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracker's unwinder beside the C library's (backtrace, which is libgcc's), in frames
- * of every kind that compilers make. */
+/* The tracker's unwinder beside the C library's (backtrace, which is libgcc's). */
 #include <execinfo.h>
 #include <pthread.h>
 
@@ -91,7 +90,7 @@ TEST(threads_have_stacks_of_their_own)
 {
         pthread_t threads[4];
         for (int i = 0; i < 4; i++)
-                assert_int_equal(pthread_create(&threads[i], NULL, in_thread, NULL), 0);
+                assert_ok(pthread_create(&threads[i], NULL, in_thread, NULL));
         for (int i = 0; i < 4; i++)
                 pthread_join(threads[i], NULL);
 }
@@ -141,8 +140,7 @@ __attribute__((noinline)) static void go(unsigned way, int calls, struct path *p
         __asm__ volatile("");
 }
 
-/* Each way is gone many times, after each of the others, some of which share the inner or
- * the outer frames. */
+/* Each way is gone many times, after each of the others. */
 static void *numbers_are_as_different_as_stacks(void *unused)
 {
         struct path *known = calloc(PATHS, sizeof(*known));
@@ -173,16 +171,14 @@ TEST(stacks_have_numbers_of_their_own)
 {
         pthread_t threads[2];
         for (int i = 0; i < 2; i++)
-                assert_int_equal(pthread_create(&threads[i], NULL,
-                                                numbers_are_as_different_as_stacks, NULL),
-                                 0);
+                assert_ok(pthread_create(&threads[i], NULL,
+                                         numbers_are_as_different_as_stacks, NULL));
         numbers_are_as_different_as_stacks(NULL);
         for (int i = 0; i < 2; i++)
                 pthread_join(threads[i], NULL);
 }
 
-/* What is above is found by the frame pointer, and the stack pointer says nothing of it.
- */
+/* What is above is found by the frame pointer alone. */
 __attribute__((noinline)) static void above_array(size_t length, struct path *path)
 {
         volatile char array[length];
@@ -235,4 +231,3 @@ TEST(a_number_is_of_the_frames_up_to_the_limit)
         }
         assert_int_equal(numbers[all], numbers[FRAMES - 1]);
 }
-

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks that are kept: found again while the words that they read are the same, in their
- * order, and never waited for. */
+/* Walks that are kept are found again while the words that they read are the same. */
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -129,8 +128,7 @@ TEST(nothing_is_read_behind_a_word_that_differs)
         munmap(pages, 2 * page);
 }
 
-/* Each thread keeps walks over a stack of its own, in one row. What it finds is its own,
- * and it finds some, however long the others are in its way. */
+/* Each thread keeps walks over a stack of its own, in one row, and finds some of them. */
 static void *keep_and_find(void *stack)
 {
         struct walk_start start = start_at(stack);
@@ -166,8 +164,8 @@ TEST(threads_find_their_own_walks)
                 if (walk_row(&memory, &start) != walk_row(&memory, &first))
                         continue;
                 stacks[i][0] = i;
-                assert_int_equal(
-                    pthread_create(&threads[count++], NULL, keep_and_find, stacks[i]), 0);
+                assert_ok(
+                    pthread_create(&threads[count++], NULL, keep_and_find, stacks[i]));
         }
         assert_int_equal(count, THREADS);
         for (size_t i = 0; i < THREADS; i++) {

@@ -1,52 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The caches of the machine that records, as Linux reports those of a CPU. */
-#include <sys/stat.h>
+#include "tree_test.h"
 
-#define TEST_SETUP    begin
-#define TEST_TEARDOWN end
 #include "host_caches.h"
-#include "unit_test.h"
-
-static char root[64];
-
-static void make_directories(const char *path)
-{
-        char whole[512];
-        snprintf(whole, sizeof(whole), "%s%s/", root, path);
-        for (char *at = strchr(whole + strlen(root) + 1, '/'); at;
-             at = strchr(at + 1, '/')) {
-                *at = '\0';
-                mkdir(whole, 0755);
-                *at = '/';
-        }
-}
 
 static void put(int index, const char *file, const char *text)
 {
-        char path[192];
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d", index);
-        make_directories(path);
-        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu0/cache/index%d/%s",
-                 root, index, file);
-        FILE *out = fopen(path, "w");
-        assert_non_null(out);
-        fputs(text, out);
-        fclose(out);
-}
-
-static int begin(void **state)
-{
-        (void)state;
-        strcpy(root, "caches_test_XXXXXX");
-        return mkdtemp(root) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-        (void)state;
-        char command[128];
-        snprintf(command, sizeof(command), "rm -r %s", root);
-        return system(command);
+        put_file(text_of("/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, file),
+                 text);
 }
 
 TEST(data_caches)

@@ -63,8 +63,7 @@ TEST(failed_forwarding_takes_what_its_chain_took)
         assert_float_equal(preset_value(json_object(), "core.unforwarded_cycles"), 19, 0);
 }
 
-/* Each line that is stored to is read before: twice the bytes. The model's memory is busy
- * for 97 % of the time at most. */
+/* Each line stored to is read before; memory is busy for 97 % of the time. */
 TEST(the_memory_has_the_most_that_was_moved)
 {
         const char *origin;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debugging information that leads nowhere, as a part of the program that the unit test
- * symbolize_hostile damages. */
+/* Debugging information that leads nowhere, as a part of the program to damage. */
 
 /* A unit of its own beside the compiler's: entries that are their own origin, their
  * own type and their own sibling, and a call in a file that does not exist. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts on counters whose faults are known: those that M17 and B20 found by hand, as
- * what they would have counted, and the kernels' truth by hand. */
+/* Verdicts on counters whose faults are known: those that M17 and B20 found. */
 #include <math.h>
 
 #include "judge.h"
@@ -44,8 +43,7 @@ TEST(off_core_responses_miss_prefetches)
         assert_false(judge_usable(CONCEPT_DRAM_READ, EVENT_MISSES_PREFETCH));
 }
 
-/* The memory controller counts the adjacent lines too, which is what is wanted of it, but
- * not of a count of loads. */
+/* The memory controller counts adjacent lines; a count of loads must not. */
 TEST(prefetched_lines_count_where_all_lines_do)
 {
         const struct observation all[] = {lines(0, 0, false), lines(LINES, 16380, false),
@@ -57,8 +55,7 @@ TEST(prefetched_lines_count_where_all_lines_do)
         assert_int_equal(verdict(CONCEPT_DRAM_WRITE, all, 3), EVENT_SOMETHING_ELSE);
 }
 
-/* The median is right, and one kernel is not: too much there, or something where there is
- * nothing. */
+/* The median is right, and one kernel is not. */
 TEST(the_kernel_that_is_furthest_off_is_told)
 {
         struct observation all[] = {lines(0, 12, false), lines(LINES, 8230, false),
@@ -72,8 +69,7 @@ TEST(the_kernel_that_is_furthest_off_is_told)
         assert_ptr_equal(judge(CONCEPT_STALLS, all, 5).worst, &all[0]);
 }
 
-/* Of fill buffers, chases tell that none is full, and memread how often at least and at
- * most: a count of half the truth can lie between the two. */
+/* A count of half the truth can lie between what chases and memread tell. */
 TEST(only_a_truth_that_is_one_number_makes_exact)
 {
         struct observation all[] = {lines(0, 0, false), lines(0, 2000, true)};
@@ -191,8 +187,7 @@ TEST(demand_is_of_loads_or_of_stores)
         assert_true(trial_expects(&load, CONCEPT_DEMAND_RFO, 1, 1).high == 0);
 }
 
-/* Nobody knows how often streams fill the queue beyond L2, but a chase does not, and none
- * does for longer than it takes. */
+/* Streams fill the queue beyond L2 unknown often; a chase does not. */
 TEST(the_queue_is_right_when_it_was_full)
 {
         struct observation chase = lines(0, 10, false);

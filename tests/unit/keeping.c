@@ -19,8 +19,7 @@ static void assert_stays(struct worth earlier, struct worth now, const char *sta
         }
 }
 
-/* The new one is poor, or quick and the earlier one is not, or only the earlier one can
- * be simulated. */
+/* The new one is poor, or quick, or only the earlier one can be simulated. */
 TEST(a_good_one_stays_for_what_tells_less)
 {
         assert_stays(FG, FG, "nynn");
@@ -33,8 +32,7 @@ TEST(a_good_one_stays_for_what_tells_less)
         assert_stays(QG, QP, "yyyy");
 }
 
-/* The new one is quick and the earlier one full, both are poor, and not only the new one
- * can be simulated. */
+/* The new one is quick, the earlier one full; both are poor, or simulable. */
 TEST(a_poor_full_one_stays_for_a_poor_quick_one)
 {
         assert_stays(FP, QP, "yyny");
@@ -51,8 +49,7 @@ TEST(other_poor_ones_are_replaced)
         assert_stays(QP, QP, "nnnn");
 }
 
-/* 20 % more bandwidth is less of a difference than a latency that is a quarter shorter.
- */
+/* 20 % more bandwidth is less of a difference than a latency a quarter shorter. */
 TEST(the_largest_difference_is_a_ratio)
 {
         json_t *earlier =

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of the latency under load: where it never grew by a quarter, and where its
- * turns differed. */
+/* What is said of a latency under load that never grew, or whose turns differed. */
 #include <jansson.h>
 
 #include "knee_note.h"
@@ -99,8 +98,7 @@ static const char *unsteadiness(json_t *conditions, double low, double high,
         return meaning ? meaning : "";
 }
 
-/* As two calibrations of one machine had them, whose latencies were up to 8 % apart
- * though each knew its own to 4 %. */
+/* Two calibrations whose latencies were up to 8 % apart, each known to 4 %. */
 TEST(turns_that_differ_are_told)
 {
         json_t *conditions = json_array();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher, seen from the target: what it inherits, which signals reach it, and
- * what memlag learns of its end. */
+/* The launcher, seen from the target: what it inherits, its signals, its end. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +15,7 @@ static struct launch *opened(void)
 {
         struct launch *launch;
         struct diag diag;
-        assert_int_equal(launch_open(&launch, &diag), 0);
+        assert_ok(launch_open(&launch, &diag));
         return launch;
 }
 
@@ -36,7 +35,7 @@ static struct launch_end wait_for_end(struct launch *launch)
         struct diag diag;
         struct pollfd poll_end = {.fd = launch_end_fd(launch), .events = POLLIN};
         assert_int_equal(poll(&poll_end, 1, 60000), 1);
-        assert_int_equal(launch_wait(launch, &end, &diag), 0);
+        assert_ok(launch_wait(launch, &end, &diag));
         return end;
 }
 
@@ -76,7 +75,7 @@ TEST(a_program_that_does_not_start_is_an_error)
         struct launch *launch = opened();
         struct diag diag = {""};
         char *argv[] = {"/nowhere/program", NULL};
-        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_ok(launch_prepare(launch, argv, environ, &diag));
         assert_true(launch_start(launch, &diag) < 0);
         assert_non_null(strstr(diag.text, "/nowhere/program: No such file"));
         launch_close(launch);
@@ -91,18 +90,18 @@ TEST(the_program_waits_to_be_let_go)
         struct diag diag = {""};
         struct launch *launch = opened();
         assert_int_equal(launch_pid(launch), 0);
-        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_ok(launch_prepare(launch, argv, environ, &diag));
         pid_t pid = launch_pid(launch);
         snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
         assert_true(readlink(path, program, sizeof(program) - 1) > 0);
         assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
         assert_string_equal(program, own);
-        assert_int_equal(launch_start(launch, &diag), 0);
+        assert_ok(launch_start(launch, &diag));
         assert_int_equal(wait_for_end(launch).status, 9);
         launch_close(launch);
 
         launch = opened();
-        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_ok(launch_prepare(launch, argv, environ, &diag));
         pid = launch_pid(launch);
         launch_close(launch);
         assert_int_equal(kill(pid, 0), -1); /* it is not there any more */
@@ -114,7 +113,7 @@ TEST(a_signal_before_the_start_keeps_the_target_from_starting)
         char *argv[] = {"/bin/sh", "-c", ">started", NULL};
         struct diag diag = {""};
         raise(SIGTERM);
-        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
+        assert_ok(launch_prepare(launch, argv, environ, &diag));
         assert_int_equal(launch_start(launch, &diag), -EINTR);
         assert_int_equal(launch_early_signal(launch), SIGTERM);
         assert_non_null(strstr(diag.text, "SIGTERM"));
@@ -184,8 +183,8 @@ TEST(an_ignored_sigchld_is_the_targets_alone)
         struct sigaction action;
         signal(SIGCHLD, SIG_IGN);
         struct launch *launch = opened();
-        assert_int_equal(launch_prepare(launch, argv, environ, &diag), 0);
-        assert_int_equal(launch_start(launch, &diag), 0);
+        assert_ok(launch_prepare(launch, argv, environ, &diag));
+        assert_ok(launch_start(launch, &diag));
         struct launch_end end = wait_for_end(launch);
         launch_close(launch);
         sigaction(SIGCHLD, NULL, &action);
@@ -220,7 +219,7 @@ static void signal_from_outside(int number)
 TEST(a_signal_to_memlag_reaches_the_target_once)
 {
         int ready[2];
-        assert_int_equal(pipe(ready), 0);
+        assert_ok(pipe(ready));
         assert_int_equal(dup2(ready[1], 60), 60);
         close(ready[1]);
         struct launch *launch = opened();

@@ -58,9 +58,8 @@ TEST(any_sequence_agrees_with_a_table_of_pages)
                 uint64_t first = (uint64_t)rand() % PAGES;
                 uint64_t count = 1 + (uint64_t)rand() % (PAGES - first);
                 if (rand() % 3 == 0) {
-                        assert_int_equal(mapping_set_remove(&set, first * PAGE,
-                                                            count * PAGE, &listener),
-                                         0);
+                        assert_ok(mapping_set_remove(&set, first * PAGE, count * PAGE,
+                                                     &listener));
                         memset(page + first, 0, count * sizeof(*page));
                 } else {
                         int64_t module = rand() % 3;
@@ -68,7 +67,7 @@ TEST(any_sequence_agrees_with_a_table_of_pages)
                             first, count, module,
                             module ? (uint64_t)(rand() % 2) * PAGE + first * PAGE : 0,
                             rand() % 2 ? "rw-" : "r-x");
-                        assert_int_equal(mapping_set_add(&set, &piece, &listener), 0);
+                        assert_ok(mapping_set_add(&set, &piece, &listener));
                         for (uint64_t i = 0; i < count; i++) {
                                 page[first + i] = piece;
                                 page[first + i].file_offset_bytes += i * PAGE;
@@ -102,8 +101,8 @@ TEST(a_heap_told_again_as_it_grows_has_a_row_for_each_step)
         struct mapping_set set = {0};
         for (uint64_t pages = 1; pages <= 10; pages++) {
                 struct mapped heap = piece_of(8, pages, 0, 0, "rw-");
-                assert_int_equal(mapping_set_add(&set, &heap, &listener), 0);
-                assert_int_equal(mapping_set_add(&set, &heap, &listener), 0);
+                assert_ok(mapping_set_add(&set, &heap, &listener));
+                assert_ok(mapping_set_add(&set, &heap, &listener));
         }
         assert_int_equal(rows.count, 10);
         assert_int_equal(rows.open_count, 10);
@@ -117,8 +116,8 @@ TEST(the_rest_of_a_file_keeps_its_offset)
         struct mapping_listener listener = {ended, begun, &rows};
         struct mapping_set set = {0};
         struct mapped file = piece_of(10, 10, 1, 3 * PAGE, "r-x");
-        assert_int_equal(mapping_set_add(&set, &file, &listener), 0);
-        assert_int_equal(mapping_set_remove(&set, 14 * PAGE, 2 * PAGE, &listener), 0);
+        assert_ok(mapping_set_add(&set, &file, &listener));
+        assert_ok(mapping_set_remove(&set, 14 * PAGE, 2 * PAGE, &listener));
         assert_int_equal(set.count, 2);
         assert_int_equal(set.items[1].start_addr, 16 * PAGE);
         assert_int_equal(set.items[1].file_offset_bytes, 9 * PAGE);
@@ -137,8 +136,7 @@ TEST(ranges_that_make_no_sense_change_nothing)
         wraps.start_addr = UINT64_MAX - PAGE;
         wraps.length_bytes = 2 * PAGE;
         assert_int_equal(mapping_set_add(&set, &wraps, &listener), -EINVAL);
-        assert_int_equal(mapping_set_remove(&set, UINT64_MAX - PAGE, 4 * PAGE, &listener),
-                         0);
+        assert_ok(mapping_set_remove(&set, UINT64_MAX - PAGE, 4 * PAGE, &listener));
         assert_int_equal(rows.count, 0);
         mapping_set_free(&set);
 }

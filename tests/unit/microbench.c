@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of calibration on curves whose structure is known, and the kernels' data
- * and counts on sizes that can be counted by hand. */
+/* The arithmetic of calibration on known curves, and the kernels' data and counts. */
 #include <math.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -13,19 +12,41 @@
 #include "loaded.h"
 #include "measure.h"
 #include "survey.h"
+#define TEST_SETUP    read_cpus
+#define TEST_TEARDOWN free_cpus
 #include "unit_test.h"
+
+static struct cpu_list cpus;
+static struct diag diag;
+
+static int read_cpus(void **state)
+{
+        (void)state;
+        return cpu_list_read(&cpus, &diag);
+}
+
+static int free_cpus(void **state)
+{
+        (void)state;
+        cpu_list_free(&cpus);
+        return 0;
+}
+
+static void assert_within(double value, double expected, double ratio)
+{
+        if (!(fabs(value / expected - 1) < ratio))
+                fail_msg("%g is not within %g of %g", value, ratio, expected);
+}
 
 /* ---- estimates ---- */
 
 TEST(lower_quartile_ignores_noise)
 {
-        double values[40];
+        double values[40]; /* of which half are disturbed */
         for (size_t i = 0; i < 40; i++)
-                values[i] =
-                    i % 2 ? 10 + (double)i : 10; /* half of the rounds disturbed */
+                values[i] = i % 2 ? 10 + (double)i : 10;
         struct estimate estimate = estimate_of(values, 40);
-        assert_true(estimate.value == 10);
-        assert_true(estimate.low == 10 && estimate.high == 10);
+        assert_true(estimate.value == 10 && estimate.low == 10 && estimate.high == 10);
         assert_true(estimate_error(&estimate) == 0);
 }
 
@@ -46,23 +67,17 @@ TEST(interval_holds_the_quartile_95_times_of_100)
         assert_true(inside < 0.995 * TRIALS);
 }
 
-TEST(one_round_is_its_own_estimate)
-{
-        double value = 3;
-        struct estimate estimate = estimate_of(&value, 1);
-        assert_true(estimate.value == 3 && estimate.low == 3 && estimate.high == 3);
-}
-
 /* One or two visits agree with themselves, which says nothing of the machine. */
 TEST(few_visits_have_no_known_error)
 {
         double values[] = {3, 3, 3};
-        for (size_t count = 1; count < 3; count++) {
+        for (size_t count = 1; count <= 3; count++) {
                 struct estimate estimate = estimate_of(values, count);
-                assert_true(isnan(estimate_error(&estimate)));
+                double error = estimate_error(&estimate);
+                assert_true(count < 3 ? isnan(error) : error == 0);
+                assert_true(estimate.value == 3 && estimate.low == 3);
+                assert_true(estimate.high == 3);
         }
-        struct estimate estimate = estimate_of(values, 3);
-        assert_true(estimate_error(&estimate) == 0);
 }
 
 TEST(an_unknown_error_is_the_worst)
@@ -75,8 +90,8 @@ TEST(an_unknown_error_is_the_worst)
         assert_string_equal(survey.worst_figure, "the second");
 }
 
-/* Three quarters of the rounds are beside a busy neighbour, and take a third more, or
- * were interrupted: what is left counts. Without that, those beside the neighbour do. */
+/* Three quarters of the rounds are beside a busy neighbour, or were interrupted: what is
+ * left counts. Without that, those beside the neighbour do. */
 TEST(disturbed_rounds_count_only_without_others)
 {
         struct series series = {0};
@@ -137,16 +152,18 @@ TEST(a_figure_of_worthless_visits_is_left_out)
         json_decref(survey.left_out);
 }
 
-TEST(threads_have_no_more_than_each_alone)
+TEST(what_cannot_be_is_not_believed)
 {
         assert_true(curve_threads_can(2, 62.1, 32.7));
         assert_false(curve_threads_can(2, 63, 17.5));
+        assert_true(curve_walk_can(22.4, 130));
+        assert_false(curve_walk_can(178.9, 200));
+        assert_true(curve_walk_can(22.4, NAN)); /* nothing to compare with */
 }
 
-/* Costs of a TLB of FIRST and SECOND entries, whose hits in the second level take 2 ns: a
- * chase in random order begins to miss a tenth before an end, as sets are not filled
- * alike, and misses always from a third beyond it. A walk takes WALK_NS, and with each
- * octave beyond 4096 pages GROWS by that factor, as its tables leave a cache. */
+/* Costs of a TLB of FIRST and SECOND entries, whose second level takes 2 ns: a chase in
+ * random order begins to miss a tenth before an end, and misses always from a third
+ * beyond it. A walk takes WALK_NS, GROWS times that for each octave beyond 4096 pages. */
 static void make_tlb(double first, double second, double walk_ns, double grows,
                      struct page_point *points, size_t count)
 {
@@ -175,13 +192,12 @@ TEST(the_second_level_ends_where_it_does)
                         make_tlb(64, entries[e], walks_ns[w / 3], growths[w % 3], points,
                                  POINTS);
                         double reach = curve_second_reach(points, POINTS, 5);
-                        assert_true(fabs(reach / entries[e] - 1) < 0.25);
+                        assert_within(reach, entries[e], 0.25);
                 }
         }
 }
 
-/* In each of twelve visits but some by chance, another thread has a part of the TLB's
- * second level, so that the lower quartile of visits is of a smaller one. */
+/* In each of twelve visits but some by chance, another thread has a part of the TLB. */
 TEST(what_another_thread_takes_of_the_tlb_does_not_count)
 {
         enum { POINTS = 19, VISITS = 12 };
@@ -204,15 +220,13 @@ TEST(what_another_thread_takes_of_the_tlb_does_not_count)
                                         near = series_estimate(&dense);
                         points[i] = survey_page_cost(clean[i].pages, &far, &near);
                 }
-                double reach = curve_second_reach(clean, POINTS, 5);
-                assert_true(fabs(curve_second_reach(points, POINTS, 5) / reach - 1) <
-                            0.02);
+                assert_within(curve_second_reach(points, POINTS, 5),
+                              curve_second_reach(clean, POINTS, 5), 0.02);
         }
 }
 
-/* A TLB of 4096 entries as an EPYC of family 26 showed it in one visit to each size, of
- * which other programs spoiled those of 1722 and 2048 pages; the walks from 4871 pages on
- * are those of another visit. */
+/* A TLB of 4096 entries as an EPYC of family 26 showed it; other programs spoiled the
+ * visits to 1722 and 2048 pages, and walks from 4871 pages on are of another visit. */
 TEST(spoiled_points_do_not_end_the_second_level)
 {
         struct page_point points[] = {
@@ -239,8 +253,7 @@ TEST(a_second_level_may_reach_all)
 }
 
 /* A block of STEPS steps of HIT cycles each, but MISS where others have thrown the line
- * out, as happened to one of THROWN; and what timing a block takes. The clock goes in
- * steps of 10 ns, 27 cycles at 2.7 GHz. */
+ * out, one of THROWN. The clock goes in steps of 10 ns, 27 cycles at 2.7 GHz. */
 static double block_cycles(unsigned steps, double hit, double miss, unsigned thrown)
 {
         enum { TIMING = 45, CLOCK_CYCLES = 27 };
@@ -267,15 +280,8 @@ TEST(lines_thrown_out_do_not_count_in_blocks)
                             block_cycles(CHASE_LONG_STEPS, hit, miss, THROWN);
                 }
                 double step = chase_step_of_blocks(short_cycles, long_cycles, BLOCKS);
-                assert_true(fabs(step / hit - 1) < 0.02);
+                assert_within(step, hit, 0.02);
         }
-}
-
-TEST(a_walk_in_l2_is_shorter_than_memory)
-{
-        assert_true(curve_walk_can(22.4, 130));
-        assert_false(curve_walk_can(178.9, 200));
-        assert_true(curve_walk_can(22.4, NAN)); /* nothing to compare with */
 }
 
 TEST(interrupted_rounds_are_better_than_none)
@@ -287,8 +293,8 @@ TEST(interrupted_rounds_are_better_than_none)
         assert_int_equal(series_estimate(&series).rounds, SERIES_MAX);
 }
 
-/* Two sizes have the same latency but for what disturbs: together they tell it better
- * than the lower of the two, which noise and luck have chosen. */
+/* Two sizes have one latency but for noise: together they tell it better than the lower.
+ */
 TEST(joined_series_tell_more)
 {
         struct series one = {0}, other = {0}, both = {0};
@@ -340,9 +346,8 @@ TEST(three_caches_are_found)
         assert_int_equal(curve_plateaus(points, count, plateaus, 8), 4);
         for (size_t i = 0; i < 3; i++) {
                 double capacity = (double)plateaus[i].capacity_bytes;
-                assert_true(capacity > 0.8 * capacities[i]);
-                assert_true(capacity < 1.2 * capacities[i]);
-                assert_true(fabs(plateaus[i].ns / latencies[i] - 1) < 0.12);
+                assert_within(capacity, capacities[i], 0.2);
+                assert_within(plateaus[i].ns, latencies[i], 0.12);
         }
         assert_true(plateaus[3].ns > 0.85 * latencies[3]);
 }
@@ -358,27 +363,24 @@ TEST(noise_makes_no_levels)
         for (size_t i = 0; i < count; i += 5) /* noise only adds */
                 points[i].ns *= 1 + drand48();
         assert_int_equal(curve_plateaus(points, count, plateaus, 8), 3);
-        assert_true(fabs(plateaus[0].ns / 1.1 - 1) < 0.10);
-        assert_true(fabs(plateaus[1].ns / 3.8 - 1) < 0.15);
+        assert_within(plateaus[0].ns, 1.1, 0.10);
+        assert_within(plateaus[1].ns, 3.8, 0.15);
 }
 
 /* What a processor shared with others showed: a part of the last cache, and then sizes of
- * which some of the lines are there. */
+ * which some of the lines are there; and a fourth level that the system does not know. */
 TEST(what_is_nearly_memory_is_no_cache)
 {
-        const struct plateau found[] = {{32768, 1.1, 0},
-                                        {1 << 20, 3.8, 0},
-                                        {3 << 20, 14, 0},
-                                        {8 << 20, 113, 0},
-                                        {1 << 28, 167, 0}};
+        struct plateau found[] = {{32768, 1.1, 0},
+                                  {1 << 20, 3.8, 0},
+                                  {3 << 20, 14, 0},
+                                  {8 << 20, 113, 0},
+                                  {1 << 28, 167, 0}};
+        struct plateau fourth[LENGTH(found)];
+        memcpy(fourth, found, sizeof(found));
+        fourth[3].ns = 60;
         assert_int_equal(curve_cache_levels(found, 5, 3, true), 3);
         assert_int_equal(curve_cache_levels(found, 5, 0, true), 3);
-        /* A fourth level that the system does not know of. */
-        const struct plateau fourth[] = {{32768, 1.1, 0},
-                                         {1 << 20, 3.8, 0},
-                                         {3 << 20, 14, 0},
-                                         {8 << 20, 60, 0},
-                                         {1 << 28, 167, 0}};
         assert_int_equal(curve_cache_levels(fourth, 5, 3, true), 3);
         assert_int_equal(curve_cache_levels(fourth, 5, 0, true), 4);
         /* Data that ends in the last cache, or just beyond it. */
@@ -387,7 +389,7 @@ TEST(what_is_nearly_memory_is_no_cache)
 }
 
 /* An EPYC of family 26 without huge pages, whose L3 others used: memory's latency grows
- * by misses of the TLB from 131 ns to 271, and what is less far up is no cache. */
+ * by misses of the TLB from 131 ns to 271. */
 TEST(latency_that_the_tlb_bounds_is_no_cache)
 {
         const struct latency_point points[] = {
@@ -422,8 +424,7 @@ TEST(latency_that_the_tlb_bounds_is_no_cache)
         for (size_t i = 0; i < 2; i++)
                 assert_false(
                     curve_may_be_memory(&levels[i], reports[i], memory_ns, true));
-        /* A true one on small pages; one of which a hypervisor tells a part; a slow one.
-         */
+        /* A true one on small pages; a part that a hypervisor tells of; a slow one. */
         const struct plateau third = {32 << 20, 14, 0}, slow = {32 << 20, 60, 0};
         assert_false(curve_may_be_memory(&third, 32 << 20, 160, true));
         assert_false(curve_may_be_memory(&third, 16 << 20, 160, false));
@@ -431,8 +432,7 @@ TEST(latency_that_the_tlb_bounds_is_no_cache)
         assert_false(curve_may_be_memory(&slow, 0, 110, false));
 }
 
-/* The same machine twice, with few neighbours and with many: more of the last cache is
- * theirs. Its latency is the same. */
+/* The same machine with few neighbours and with many, who have more of the last cache. */
 TEST(a_level_has_its_latency_wherever_it_ends)
 {
         enum { MIB = 1 << 20 };
@@ -453,8 +453,7 @@ TEST(a_level_has_its_latency_wherever_it_ends)
         assert_true(kept[1].ns == 4.2 && kept[2].ns == 15);
 }
 
-/* Others use so much of the last cache that each size has another latency: there is no
- * plateau, and the smallest sizes still tell what a hit takes. */
+/* Others use so much of the last cache that each size has another latency. */
 TEST(a_level_without_a_plateau_has_a_latency)
 {
         enum { POINTS = 8, MIB = 1 << 20 };
@@ -483,9 +482,8 @@ TEST(a_level_without_a_plateau_has_a_latency)
         assert_false(curve_is_beyond(2 * MIB, MIB)); /* some of it is still found there */
 }
 
-/* The share of a chase's loads that find their line in a cache of WAYS under LRU, when
- * there are LINES for each set on the average and pages lie anywhere: those whose set has
- * no more than it holds. Lines of a set are then distributed by Poisson. */
+/* The share of a chase's loads that hit a cache of WAYS under LRU, with LINES for each
+ * set on the average and pages anywhere: lines of a set are distributed by Poisson. */
 static double lru_hits(double ways, double lines)
 {
         double term = exp(-lines), sum = 0;
@@ -495,9 +493,8 @@ static double lru_hits(double ways, double lines)
 }
 
 /* A cache ends where half of it is missed, also where latency rises long before: 96
- * entries of the TLB reach 384 KiB of a machine without huge pages, and an entry of its
- * second level takes 1.9 ns. The next level has a plateau of its own, or is shared by
- * others who leave a tenth of it. */
+ * entries of the TLB reach 384 KiB, one of its second level takes 1.9 ns. The next level
+ * has a plateau of its own, or is shared by others who leave a tenth of it. */
 TEST(a_cache_ends_where_half_is_missed)
 {
         enum { KIB = 1 << 10, MIB = 1 << 20 };
@@ -544,8 +541,7 @@ TEST(a_cache_ends_where_half_is_missed)
         assert_int_equal(only.capacity_bytes, 20 * KIB);
 }
 
-/* A neighbour on the same core takes a part of L2, whose sizes then have two latencies:
- * the second is no third level. */
+/* A neighbour on the same core takes a part of L2: its second latency is no level. */
 TEST(a_part_of_a_level_is_no_level)
 {
         enum { KIB = 1 << 10, MIB = 1 << 20 };
@@ -563,8 +559,7 @@ TEST(a_part_of_a_level_is_no_level)
         assert_int_equal(curve_merge_plateaus(found, 0, reports, 3), 0);
 }
 
-/* Two points as measured side by side, of which the one with less load was disturbed: the
- * knee is not between them, but before both. */
+/* Of two neighbouring points the one with less load was disturbed: the knee is before. */
 TEST(noise_does_not_move_the_knee)
 {
         struct load_point points[] = {{32, 240, 240},
@@ -583,8 +578,7 @@ TEST(noise_does_not_move_the_knee)
 
 TEST(knee_lies_where_latency_grew_by_a_quarter)
 {
-        /* A single queue: idle / (1 - load / peak) has grown by 1.25 at a fifth of the
-         * peak. */
+        /* A single queue: idle / (1 - load / peak) is 1.25 at a fifth of the peak. */
         struct load_point points[10];
         for (size_t i = 0; i < 10; i++) {
                 double gbs = 50.0 - 5.0 * (double)i - 1;
@@ -611,11 +605,14 @@ TEST(saturation_needs_a_flat_end)
 
 /* ---- kernels ---- */
 
-static struct kernel_parameters parameters_of(const struct kernel *kernel)
+static struct kernel_parameters parameters_of(const struct kernel *kernel,
+                                              uint64_t size_bytes)
 {
         struct kernel_parameters parameters = kernel->defaults;
         if (parameters.threads == 0)
                 parameters.threads = 1;
+        if (size_bytes)
+                parameters.size_bytes = size_bytes;
         parameters.node = -1;
         parameters.passes = 1;
         return parameters;
@@ -625,7 +622,6 @@ static struct kernel_parameters parameters_of(const struct kernel *kernel)
 static size_t walk_chain(struct kernel_parameters *parameters, size_t *sequential_steps)
 {
         struct kernel_share share = {.parameters = parameters};
-        struct diag diag;
         assert_int_equal(kernel_chase.prepare(&share, &diag), 0);
         size_t elements = parameters->size_bytes / parameters->stride_bytes, steps = 0;
         char *seen = calloc(elements, 1), *at = share.position;
@@ -648,8 +644,7 @@ static size_t walk_chain(struct kernel_parameters *parameters, size_t *sequentia
 TEST(chase_visits_every_element_once)
 {
         size_t sequential_steps;
-        struct kernel_parameters parameters = parameters_of(&kernel_chase);
-        parameters.size_bytes = 1 << 20;
+        struct kernel_parameters parameters = parameters_of(&kernel_chase, 1 << 20);
         assert_int_equal(walk_chain(&parameters, &sequential_steps), (1 << 20) / 64);
         assert_true(sequential_steps < 100); /* random: about one */
         parameters.sequential = true;
@@ -663,10 +658,8 @@ TEST(chase_visits_every_element_once)
 
 TEST(a_pass_of_the_chase_ends_where_it_began)
 {
-        struct kernel_parameters parameters = parameters_of(&kernel_chase);
+        struct kernel_parameters parameters = parameters_of(&kernel_chase, 64 * 1000);
         struct kernel_share share = {.parameters = &parameters};
-        struct diag diag;
-        parameters.size_bytes = 64 * 1000;
         for (int variant = 0; variant < 3; variant++) {
                 parameters.independent_multiplications = variant == 1 ? 24 : 0;
                 parameters.dependent_multiplications = variant == 2 ? 24 : 0;
@@ -683,57 +676,40 @@ TEST(a_pass_of_the_chase_ends_where_it_began)
 /* The papers' formulas, with numbers. */
 TEST(counts_follow_the_papers)
 {
-        struct kernel_counts counts;
-        struct kernel_parameters parameters = parameters_of(&kernel_triad);
-        parameters.size_bytes = 3 * 8 * 6400; /* three arrays of 6400 */
-        kernel_triad.count(&parameters, &counts);
-        assert_int_equal(counts.lines_read, 3 * 800);
-        assert_int_equal(counts.lines_written, 800);
-        assert_int_equal(counts.flops, 2 * 6400);
-
-        parameters = parameters_of(&kernel_nontemporal);
-        parameters.size_bytes = 51200;
-        kernel_nontemporal.count(&parameters, &counts);
-        assert_int_equal(counts.stores, 51200 / 16);
-        assert_int_equal(counts.lines_read, 0);
-        assert_int_equal(counts.lines_written, 800);
-
-        parameters = parameters_of(&kernel_ddot);
-        parameters.size_bytes = 16 * 4096; /* N = 4096 */
-        kernel_ddot.count(&parameters, &counts);
-        assert_int_equal(counts.flops, 2 * 4096);
-        assert_int_equal(counts.lines_read, 16 * 4096 / 64);
-
-        parameters = parameters_of(&kernel_dgemv);
-        parameters.size_bytes = 8 * (512 * 512 + 2 * 512); /* N = 512 */
-        kernel_dgemv.count(&parameters, &counts);
-        assert_int_equal(counts.flops, 2 * 512 * 512);
-        assert_int_equal(counts.lines_read, 8 * (512 * 512 + 2 * 512) / 64);
-
-        parameters = parameters_of(&kernel_dgemm);
-        parameters.size_bytes = 24 * 64 * 64; /* N = 64 */
-        kernel_dgemm.count(&parameters, &counts);
-        assert_int_equal(counts.flops, 2 * 64 * 64 * 64);
-        assert_int_equal(counts.lines_read, 8 * 3 * 64 * 64 / 64);
-
-        parameters = parameters_of(&kernel_memread);
-        parameters.size_bytes = 4 * 64 * 1000;
-        kernel_memread.count(&parameters, &counts);
-        assert_int_equal(counts.loads, 4000);
-        assert_int_equal(counts.lines_read, 4000);
+        static const struct {
+                const struct kernel *kernel;
+                uint64_t size_bytes, lines_read, lines_written, flops, loads;
+        } cases[] = {
+            {&kernel_triad, 3 * 8 * 6400, 3 * 800, 800, 2 * 6400, 0}, /* arrays of 6400 */
+            {&kernel_ddot, 16 * 4096, 16 * 4096 / 64, 0, 2 * 4096, 0}, /* N = 4096 */
+            {&kernel_dgemv, 8 * (512 * 512 + 2 * 512), 8 * (512 * 512 + 2 * 512) / 64, 0,
+             2 * 512 * 512, 0}, /* N = 512 */
+            {&kernel_dgemm, 24 * 64 * 64, 8 * 3 * 64 * 64 / 64, 0, 2 * 64 * 64 * 64, 0},
+            {&kernel_memread, 4 * 64 * 1000, 4000, 0, 0, 4000},
+            {&kernel_nontemporal, 51200, 0, 800, 0, 0},
+        };
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct kernel_counts counts;
+                struct kernel_parameters parameters =
+                    parameters_of(cases[i].kernel, cases[i].size_bytes);
+                cases[i].kernel->count(&parameters, &counts);
+                assert_int_equal(counts.lines_read, cases[i].lines_read);
+                if (cases[i].lines_written)
+                        assert_int_equal(counts.lines_written, cases[i].lines_written);
+                if (cases[i].flops)
+                        assert_int_equal(counts.flops, cases[i].flops);
+                if (cases[i].loads)
+                        assert_int_equal(counts.loads, cases[i].loads);
+        }
 }
 
 /* Every kernel, small, on two threads. */
 TEST(every_kernel_runs)
 {
-        struct cpu_list cpus;
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
         for (size_t i = 0; kernels[i]; i++) {
-                struct kernel_parameters parameters = parameters_of(kernels[i]);
                 struct measurement rounds[2];
-                if (kernels[i]->takes & TAKES_SIZE)
-                        parameters.size_bytes = 200000;
+                struct kernel_parameters parameters = parameters_of(
+                    kernels[i], kernels[i]->takes & TAKES_SIZE ? 200000 : 0);
                 parameters.threads = 2;
                 int rc = measure(kernels[i], &parameters, &cpus, rounds, 2, &diag);
                 if (rc != 0)
@@ -741,15 +717,14 @@ TEST(every_kernel_runs)
                 assert_true(rounds[0].seconds > 0 && rounds[1].seconds > 0);
                 assert_true(rounds[0].tsc_ticks > 0);
         }
-        cpu_list_free(&cpus);
 }
 
 enum { SPIN_NS = 500000 };
 
-static int prepare_nothing(struct kernel_share *share, struct diag *diag)
+static int prepare_nothing(struct kernel_share *share, struct diag *error)
 {
         (void)share;
-        (void)diag;
+        (void)error;
         return 0;
 }
 
@@ -778,31 +753,26 @@ TEST(huge_pages_are_counted_once)
 {
         struct kernel_parameters parameters = kernel_load.defaults;
         struct measurement round;
-        struct cpu_list list;
-        struct diag diag;
         parameters.threads = 4;
         parameters.size_bytes = 4 << 22;
         parameters.passes = 1;
-        assert_int_equal(cpu_list_read(&list, &diag), 0);
-        assert_int_equal(measure(&kernel_load, &parameters, &list, &round, 1, &diag), 0);
-        if (round.huge_bytes <= 0)
-                print_message("SKIPPED: huge pages were NOT counted: there are none\n");
+        assert_ok(measure(&kernel_load, &parameters, &cpus, &round, 1, &diag));
         assert_true(round.huge_bytes <= (int64_t)parameters.size_bytes);
-        cpu_list_free(&list);
+        if (round.huge_bytes <= 0)
+                skip_test("huge pages were not counted: there are none");
 }
 
 /* As those of all parts: with an error, and left out by name where it cannot be. */
 TEST(visits_to_arithmetic_count)
 {
-        struct survey survey = {.sweep_visits = 3,
+        struct survey survey = {.cpus = cpus,
+                                .sweep_visits = 3,
                                 .visits_min = 3,
                                 .seconds = 1,
                                 .end_seconds = HUGE_VAL,
                                 .over_seconds = HUGE_VAL,
                                 .core_ghz = 1,
                                 .left_out = json_array()};
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&survey.cpus, &diag), 0);
         void *arithmetic = calloc(1, survey_arithmetic.state_bytes);
         assert_non_null(arithmetic);
         assert_int_equal(survey_arithmetic.sweep(&survey, arithmetic, &diag), 0);
@@ -823,7 +793,6 @@ TEST(visits_to_arithmetic_count)
         json_decref(measured);
         json_decref(impossible);
         json_decref(survey.left_out);
-        cpu_list_free(&survey.cpus);
         free(arithmetic);
 }
 
@@ -852,12 +821,12 @@ TEST(misses_at_once_are_of_the_shortest_visit)
         json_decref(survey.left_out);
 }
 
-/* Each of a full sweep's four is a visit to both chases of the last point; of the other
- * points, and of all in a quick one, there is one. */
+/* A full sweep visits both chases of the last point four times, all others once. */
 TEST(walks_are_of_four_mappings_a_sweep)
 {
         for (int quick = 0; quick < 2; quick++) {
-                struct survey survey = {.quick = quick,
+                struct survey survey = {.cpus = cpus,
+                                        .quick = quick,
                                         .memory_bytes = UINT64_C(512) << 20,
                                         .round_seconds = 0.001,
                                         .sweep_visits = 1,
@@ -867,8 +836,6 @@ TEST(walks_are_of_four_mappings_a_sweep)
                                         .core_ghz = 1,
                                         .idle_ns = 1000,
                                         .left_out = json_array()};
-                struct diag diag;
-                assert_int_equal(cpu_list_read(&survey.cpus, &diag), 0);
                 void *tlb = calloc(1, survey_tlb.state_bytes);
                 assert_non_null(tlb);
                 assert_int_equal(survey_tlb.open(&survey, tlb, &diag), 0);
@@ -878,7 +845,6 @@ TEST(walks_are_of_four_mappings_a_sweep)
                 assert_int_equal(survey.visits, 2 * (points - 1 + (quick ? 1 : 4)));
                 json_decref(result);
                 json_decref(survey.left_out);
-                cpu_list_free(&survey.cpus);
                 free(tlb);
         }
 }
@@ -904,24 +870,22 @@ TEST(huge_pages_are_counted_where_they_are)
 {
         enum { BYTES = 16 << 20 };
         struct buffer huge, small;
-        struct diag diag;
-        assert_int_equal(buffer_map(BYTES, PAGES_HUGE, -1, &huge, &diag), 0);
-        assert_int_equal(buffer_map(BYTES, PAGES_HUGE, -1, &small, &diag), 0);
+        assert_ok(buffer_map(BYTES, PAGES_HUGE, -1, &huge, &diag));
+        assert_ok(buffer_map(BYTES, PAGES_HUGE, -1, &small, &diag));
         memset(huge.addr, 1, BYTES);
-        assert_int_equal(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+        assert_ok(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0));
         memset(small.addr, 1, BYTES);
         int64_t of_huge = buffer_huge_bytes(&huge), of_small = buffer_huge_bytes(&small);
-        assert_int_equal(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+        assert_ok(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0));
         buffer_unmap(&huge);
         buffer_unmap(&small);
-        if (of_huge <= 0)
-                print_message("SKIPPED: huge pages were NOT counted: there are none\n");
         assert_true(of_huge <= BYTES);
         assert_true(of_small <= 0);
+        if (of_huge <= 0)
+                skip_test("huge pages were not counted: there are none");
 }
 
-/* Two threads on one CPU cannot take less than the time of both, though each by itself
- * may be done before the other begins. */
+/* Two threads on one CPU cannot take less than the time of both. */
 TEST(a_round_is_the_time_of_all_threads)
 {
         enum { ROUNDS = 20 };
@@ -931,18 +895,14 @@ TEST(a_round_is_the_time_of_all_threads)
                                               .count = count_nothing};
         struct kernel_parameters parameters = {.threads = 2, .passes = 1, .node = -1};
         struct measurement rounds[ROUNDS];
-        struct cpu_list cpus;
-        struct diag diag;
         cpu_set_t all;
-        assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
-        assert_int_equal(cpu_pin(cpus.cpus[0], &diag), 0);
+        assert_ok(sched_getaffinity(0, sizeof(all), &all));
+        assert_ok(cpu_pin(cpus.cpus[0], &diag));
         cpus.count = 1; /* so that none is pinned elsewhere */
-        assert_int_equal(measure(&spinner, &parameters, &cpus, rounds, ROUNDS, &diag), 0);
-        assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+        assert_ok(measure(&spinner, &parameters, &cpus, rounds, ROUNDS, &diag));
+        assert_ok(sched_setaffinity(0, sizeof(all), &all));
         for (size_t i = 0; i < ROUNDS; i++)
                 assert_true(rounds[i].seconds * 1e9 >= 2 * SPIN_NS);
-        cpu_list_free(&cpus);
 }
 
 enum { WINDOWS = 4, WINDOW_ROUNDS = 6, WINDOW_DATA = 1 << 20 };
@@ -953,9 +913,9 @@ static struct {
         size_t runs;
 } windows_seen;
 
-static int map_data(struct kernel_share *share, struct diag *diag)
+static int map_data(struct kernel_share *share, struct diag *error)
 {
-        int rc = buffer_map(WINDOW_DATA, PAGES_SMALL, -1, &share->buffer, diag);
+        int rc = buffer_map(WINDOW_DATA, PAGES_SMALL, -1, &share->buffer, error);
         windows_seen.data = share->buffer.addr;
         return rc;
 }
@@ -968,8 +928,7 @@ static void note_window(struct kernel_share *share, uint64_t passes)
         windows_seen.bytes[windows_seen.runs++] = kernel_part_bytes(share->parameters);
 }
 
-/* All of the data once, to warm up, and then as many equal parts as asked for, in turns.
- */
+/* All of the data once, to warm up, and then as many equal parts as asked for. */
 TEST(rounds_go_over_one_window_after_the_other)
 {
         static const struct kernel noter = {.name = "note",
@@ -982,12 +941,7 @@ TEST(rounds_go_over_one_window_after_the_other)
                                                .passes = 1,
                                                .node = -1};
         struct measurement rounds[WINDOW_ROUNDS];
-        struct cpu_list cpus;
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
-        assert_int_equal(
-            measure(&noter, &parameters, &cpus, rounds, WINDOW_ROUNDS, &diag), 0);
-        cpu_list_free(&cpus);
+        assert_ok(measure(&noter, &parameters, &cpus, rounds, WINDOW_ROUNDS, &diag));
         assert_int_equal(windows_seen.runs, 1 + WINDOW_ROUNDS);
         assert_int_equal(windows_seen.bytes[0], WINDOW_DATA);
         uint64_t window = windows_seen.bytes[1];
@@ -1004,7 +958,7 @@ TEST(rounds_go_over_one_window_after_the_other)
 TEST(sharing_adds_are_all_done)
 {
         uint64_t line[8] __attribute__((aligned(64))) = {0};
-        struct kernel_parameters parameters = parameters_of(&kernel_false_sharing);
+        struct kernel_parameters parameters = parameters_of(&kernel_false_sharing, 0);
         struct kernel_share share = {
             .parameters = &parameters, .thread = 1, .common = line};
         kernel_false_sharing.run(&share, 2);
@@ -1015,24 +969,18 @@ TEST(sharing_adds_are_all_done)
 
 TEST(what_cannot_be_is_refused)
 {
-        struct cpu_list cpus;
         struct measurement round;
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
-        struct kernel_parameters parameters = parameters_of(&kernel_chase);
-        parameters.size_bytes = 64;
+        struct kernel_parameters parameters = parameters_of(&kernel_chase, 64);
         assert_int_equal(measure(&kernel_chase, &parameters, &cpus, &round, 1, &diag),
                          -EINVAL);
-        parameters = parameters_of(&kernel_chase);
+        parameters = parameters_of(&kernel_chase, UINT64_MAX / 2);
         parameters.stride_bytes = 1 << 12;
-        parameters.size_bytes = UINT64_MAX / 2;
         assert_true(measure(&kernel_chase, &parameters, &cpus, &round, 1, &diag) < 0);
-        parameters = parameters_of(&kernel_load);
+        parameters = parameters_of(&kernel_load, 0);
         parameters.width_bits = 96;
         assert_int_equal(measure(&kernel_load, &parameters, &cpus, &round, 1, &diag),
                          -EINVAL);
         assert_non_null(strstr(diag.text, "96 bits"));
-        cpu_list_free(&cpus);
 }
 
 /* ---- a load beside a chase ---- */
@@ -1051,22 +999,18 @@ static struct kernel_parameters two_readers(void)
 TEST(a_load_rests_and_runs_again)
 {
         struct kernel_parameters parameters = two_readers();
-        struct cpu_list cpus;
         struct load *load;
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
         const int first = cpus.cpus[0], last = cpus.cpus[cpus.count - 1];
         const int here[] = {first, last}, there[] = {last, first};
-        assert_int_equal(load_open(&kernel_memread, &parameters, here, &load, &diag), 0);
+        assert_ok(load_open(&kernel_memread, &parameters, here, &load, &diag));
         assert_int_equal(load_thread_count(load), 2);
         for (int run = 0; run < 4; run++) {
                 double seconds = load_cpu_seconds(load);
-                assert_int_equal(load_run(load, 100, run % 2 ? there : here, &diag), 0);
+                assert_ok(load_run(load, 100, run % 2 ? there : here, &diag));
                 assert_true(load_cpu_seconds(load) > seconds);
                 assert_true(load_rest(load) >= 0);
         }
         load_close(load);
-        cpu_list_free(&cpus);
 }
 
 /* One of the threads cannot run where it should; the other one does, and ends. */
@@ -1074,17 +1018,13 @@ TEST(a_load_that_cannot_run_says_so)
 {
         enum { NO_CPU = 1 << 15 };
         struct kernel_parameters parameters = two_readers();
-        struct cpu_list cpus;
         struct load *load;
-        struct diag diag;
-        assert_int_equal(cpu_list_read(&cpus, &diag), 0);
         const int here[] = {cpus.cpus[0], cpus.cpus[0]}, wrong[] = {here[0], NO_CPU};
-        assert_int_equal(load_open(&kernel_memread, &parameters, here, &load, &diag), 0);
+        assert_ok(load_open(&kernel_memread, &parameters, here, &load, &diag));
         assert_int_equal(load_run(load, 0, wrong, &diag), -EINVAL);
         assert_non_null(strstr(diag.text, "32768"));
         load_close(load);
         assert_int_equal(load_open(&kernel_memread, &parameters, wrong, &load, &diag),
                          -EINVAL);
         assert_null(load);
-        cpu_list_free(&cpus);
 }

@@ -7,7 +7,7 @@ static uint64_t whole(const char *text)
 {
         uint64_t value = 0;
         struct diag diag;
-        assert_int_equal(option_whole("--n", text, 0, UINT64_MAX, &value, &diag), 0);
+        assert_ok(option_whole("--n", text, 0, UINT64_MAX, &value, &diag));
         return value;
 }
 
@@ -15,7 +15,7 @@ static uint64_t bytes(const char *text)
 {
         uint64_t value = 0;
         struct diag diag;
-        assert_int_equal(option_bytes("--n", text, 0, UINT64_MAX, &value, &diag), 0);
+        assert_ok(option_bytes("--n", text, 0, UINT64_MAX, &value, &diag));
         return value;
 }
 
@@ -23,7 +23,7 @@ static double number(const char *text)
 {
         double value = 0;
         struct diag diag;
-        assert_int_equal(option_number("--n", text, 0, 1e9, &value, &diag), 0);
+        assert_ok(option_number("--n", text, 0, 1e9, &value, &diag));
         return value;
 }
 
@@ -99,7 +99,7 @@ TEST(the_message_has_the_limits)
         assert_string_equal(diag.text, "--n: '0.001' is not a number from 0.01 to 60");
         option_bytes("--n", "1K", 1, 1023, &value, &diag);
         assert_string_equal(diag.text, "--n: '1K' is not from 1 to 1023 bytes");
-        assert_int_equal(option_whole("--n", "6", 1, 6, &value, &diag), 0);
-        assert_int_equal(option_whole("--n", "1", 1, 6, &value, &diag), 0);
+        assert_ok(option_whole("--n", "6", 1, 6, &value, &diag));
+        assert_ok(option_whole("--n", "1", 1, 6, &value, &diag));
         assert_int_equal(option_whole("--n", "0", 1, 6, &value, &diag), -EINVAL);
 }

@@ -33,7 +33,7 @@ static void assert_named(const char *pattern, const char *expected)
         struct job_rank rank = rank_here();
         struct diag diag;
         char *file;
-        assert_int_equal(output_name(pattern, &rank, &file, &diag), 0);
+        assert_ok(output_name(pattern, &rank, &file, &diag));
         assert_string_equal(file, expected);
         free(file);
 }
@@ -98,7 +98,7 @@ TEST(an_empty_rank_is_none_and_a_word_is_an_error)
 TEST(patterns_are_filled_in)
 {
         char host[256], expected[512];
-        assert_int_equal(gethostname(host, sizeof(host)), 0);
+        assert_ok(gethostname(host, sizeof(host)));
         setenv("SLURM_PROCID", "007", 1);
         snprintf(expected, sizeof(expected), "d/007-%d-%s-%%r.db", (int)getpid(), host);
         assert_named("d/%r-%p-%h-%%r.db", expected);

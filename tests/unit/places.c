@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a hypervisor has the CPUs, by round trips that are told here, and by ones that
- * are measured. */
+/* Where a hypervisor has the CPUs, by round trips told here and measured. */
 #include <math.h>
 
 #include "bounce.h"
@@ -58,8 +57,7 @@ TEST(a_pair_is_compared_with_itself)
         places_free(places);
 }
 
-/* Many readings while CPUs wait, few while they work: the time counts. 30 s of 40 near.
- */
+/* Many readings while CPUs wait, few while they work: 30 s of 40 near. */
 TEST(the_share_is_of_time)
 {
         struct places *places = places_new(cpus, 2);
@@ -89,8 +87,7 @@ TEST(unknown_is_not_apart)
         places_free(places);
 }
 
-/* This project's machine: 50 ns with a shared cache and 290 without, whose loads take 14;
- * a mesh of one socket: 130 ns and 25. */
+/* A machine of 50 ns with a shared cache and 290 without; a mesh of one socket. */
 TEST(cores_without_a_common_cache_are_far)
 {
         assert_false(places_far(50, 14));
@@ -193,8 +190,7 @@ TEST(visits_to_each_place_are_kept_apart)
         places_free(survey.places);
 }
 
-/* CPUs 0 and 1 are the threads of one core, CPU 2 is another core's: while the hypervisor
- * has 1 and 2 on one core, nothing is known of 0 and 2. */
+/* While the hypervisor has CPUs 1 and 2 on one core, nothing is known of 0 and 2. */
 TEST(a_place_of_other_pairs_tells_nothing_of_this_one)
 {
         enum { VISITS = 20 };
@@ -219,8 +215,7 @@ TEST(a_place_of_other_pairs_tells_nothing_of_this_one)
         places_free(survey.places);
 }
 
-/* Others have all of the third-level cache: what is far is told by the second. As seen on
- * an EPYC of family 26, whose CPUs were apart (416 ns) and together (96). */
+/* Others have all of L3: what is far is told by L2, as seen on an EPYC of family 26. */
 TEST(without_a_third_level_the_second_tells)
 {
         assert_true(places_cache_ns(13.3, 0.02, 3.7) == 13.3);
@@ -248,11 +243,10 @@ TEST(a_line_takes_its_time)
 {
         struct cpu_list list;
         struct diag diag;
-        assert_int_equal(cpu_list_read(&list, &diag), 0);
+        assert_ok(cpu_list_read(&list, &diag));
         if (list.count < 2) {
                 cpu_list_free(&list);
-                print_message("SKIPPED: round trips were NOT measured: one CPU only\n");
-                skip();
+                skip_test("round trips were not measured: one CPU only");
         }
         struct bounce *bounces = calloc(list.count, sizeof(*bounces));
         assert_non_null(bounces);
@@ -265,23 +259,21 @@ TEST(a_line_takes_its_time)
         cpu_list_free(&list);
 }
 
-/* Each way of a line from CPU to CPU is a load of what the other one has modified, so
- * that two of these take no longer than a round trip. A hypervisor may move the CPUs
- * between. */
+/* Each way of a line is a load of what the other has modified: two make a round trip. */
 TEST(a_modified_line_takes_half_a_round_trip)
 {
         enum { ROUNDS = 100, TRIES = 20 };
         struct cpu_list list;
         struct diag diag;
         bool agrees = false, ran = false;
-        assert_int_equal(cpu_list_read(&list, &diag), 0);
+        assert_ok(cpu_list_read(&list, &diag));
         for (int i = 0; list.count >= 2 && i < TRIES && !agrees; i++) {
                 struct modified_round rounds[ROUNDS];
                 double ns[ROUNDS];
                 struct bounce bounce;
                 size_t finished;
                 assert_int_equal(bounce_lines(list.cpus, 2, &bounce, &diag), 0);
-                assert_int_equal(cpu_pin(list.cpus[0], &diag), 0);
+                assert_ok(cpu_pin(list.cpus[0], &diag));
                 assert_int_equal(
                     modified_lines(list.cpus[1], rounds, ROUNDS, &finished, &diag), 0);
                 for (size_t k = 0; k < finished; k++)
@@ -292,10 +284,8 @@ TEST(a_modified_line_takes_half_a_round_trip)
                          estimate_of(ns, ROUNDS).value > 2;
         }
         cpu_list_free(&list);
-        if (!ran) {
-                print_message("SKIPPED: no two CPUs ran at the same time\n");
-                skip();
-        }
+        if (!ran)
+                skip_test("no two CPUs ran at the same time");
         assert_true(agrees);
 }
 

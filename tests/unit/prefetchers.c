@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The prefetchers are restored however the process that switched them ends. The devices
- * are files: a read or write at the MSR's number, as at /dev/cpu/N/msr. */
+/* The prefetchers are restored however the switching process ends; devices are files. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -60,7 +59,7 @@ static int remove_devices(void **state)
                 unlink(path);
         }
         unlink(state_file);
-        assert_int_equal(rmdir(directory), 0);
+        assert_ok(rmdir(directory));
         return 0;
 }
 
@@ -94,23 +93,22 @@ static void assert_off(void)
 
 TEST(they_are_off_and_then_as_before)
 {
-        assert_int_equal(switch_off(), 0);
+        assert_ok(switch_off());
         assert_off();
         assert_int_equal(recover(), -EBUSY);
         assert_off();
-        assert_int_equal(restore(), 0);
+        assert_ok(restore());
         assert_restored();
 }
 
-/* The guardian is this test's grandchild: its end is seen by a pipe that only it and its
- * parent hold. */
+/* The guardian is a grandchild: a pipe that only it and its parent hold tells its end. */
 TEST(a_killed_process_leaves_them_as_before)
 {
         static const int signals[] = {SIGKILL, SIGINT, SIGTERM, SIGSEGV};
         for (size_t i = 0; i < LENGTH(signals); i++) {
                 int ends[2];
                 char byte;
-                assert_int_equal(pipe(ends), 0);
+                assert_ok(pipe(ends));
                 pid_t pid = fork();
                 if (pid == 0) {
                         signal(signals[i], SIG_DFL);
@@ -149,7 +147,7 @@ static pid_t switched_off_in_child(pid_t *guardian)
 {
         int ends[2];
         char byte;
-        assert_int_equal(pipe(ends), 0);
+        assert_ok(pipe(ends));
         pid_t pid = fork();
         if (pid == 0) {
                 if (switch_off() < 0 || write(ends[1], "x", 1) != 1)
@@ -170,8 +168,7 @@ TEST(killed_with_its_guardian_it_leaves_a_state)
         if (guardian == 0) {
                 kill(pid, SIGKILL);
                 waitpid(pid, NULL, 0);
-                print_message("SKIPPED: the kernel does not tell a process's children\n");
-                skip();
+                skip_test("the kernel does not tell a process's children");
         }
         kill(guardian, SIGKILL);
         kill(pid, SIGKILL);
@@ -184,21 +181,19 @@ TEST(killed_with_its_guardian_it_leaves_a_state)
         while (restored == -EBUSY);
         assert_int_equal(restored, CPUS);
         assert_restored();
-        assert_int_equal(recover(), 0);
+        assert_ok(recover());
 }
 
 TEST(a_killed_guardian_is_replaced)
 {
-        assert_int_equal(switch_off(), 0);
+        assert_ok(switch_off());
         pid_t guardian = guardian_of(getpid());
         if (guardian > 0)
                 kill(guardian, SIGKILL);
-        assert_int_equal(restore(), 0);
+        assert_ok(restore());
         assert_restored();
-        if (guardian == 0) {
-                print_message("SKIPPED: the kernel does not tell a process's children\n");
-                skip();
-        }
+        if (guardian == 0)
+                skip_test("the kernel does not tell a process's children");
 }
 
 /* The registers are new then. */
@@ -207,7 +202,7 @@ TEST(a_state_of_another_boot_is_not_used)
         FILE *file = fopen(state_file, "w");
         fputs("00000000-0000-0000-0000-000000000000\n0 7\n1 7\n", file);
         fclose(file);
-        assert_int_equal(recover(), 0);
+        assert_ok(recover());
         assert_restored();
 }
 
@@ -237,13 +232,13 @@ TEST(a_state_sets_prefetchers_only)
 static void assert_refused(int error)
 {
         struct stat first, then;
-        assert_int_equal(stat(state_file, &first), 0);
+        assert_ok(stat(state_file, &first));
         assert_int_equal(recover(), error);
         assert_non_null(strstr(diag.text, state_file));
         assert_int_equal(switch_off(), error);
         for (size_t i = 0; i < CPUS; i++)
                 assert_int_equal(value_of(cpus[i]), before[i]);
-        assert_int_equal(stat(state_file, &then), 0);
+        assert_ok(stat(state_file, &then));
         assert_int_equal(then.st_size, first.st_size);
 }
 
@@ -252,10 +247,10 @@ TEST(a_state_that_is_a_link_is_refused)
         char other[128];
         snprintf(other, sizeof(other), "%s/other", directory);
         put_state(other, "0 7\n");
-        assert_int_equal(symlink(other, state_file), 0);
+        assert_ok(symlink(other, state_file));
         assert_refused(-EPERM);
         unlink(state_file);
-        assert_int_equal(link(other, state_file), 0);
+        assert_ok(link(other, state_file));
         assert_refused(-EPERM);
         unlink(other); /* it was made by this user, and has one name now */
         assert_int_equal(recover(), 1);
@@ -264,12 +259,10 @@ TEST(a_state_that_is_a_link_is_refused)
 
 TEST(a_state_of_another_user_is_refused)
 {
-        if (geteuid() != 0) {
-                print_message("SKIPPED: only root can make another user's file\n");
-                skip();
-        }
+        if (geteuid() != 0)
+                skip_test("only root can make another user's file");
         put_state(state_file, "0 7\n");
-        assert_int_equal(chown(state_file, 65534, (gid_t)-1), 0);
+        assert_ok(chown(state_file, 65534, (gid_t)-1));
         assert_refused(-EPERM);
 }
 
@@ -286,25 +279,25 @@ static rlim_t free_descriptor(void)
 TEST(without_the_boots_id_nothing_is_set)
 {
         struct rlimit whole, limit;
-        assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+        assert_ok(getrlimit(RLIMIT_NOFILE, &whole));
         limit = whole;
         limit.rlim_cur = free_descriptor() + 1 + CPUS;
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        assert_ok(setrlimit(RLIMIT_NOFILE, &limit));
         int off = switch_off();
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+        assert_ok(setrlimit(RLIMIT_NOFILE, &whole));
         assert_int_equal(off, -ENOENT);
         assert_non_null(strstr(diag.text, "boot"));
         assert_restored();
 
         put_state(state_file, "0 7\n");
         limit.rlim_cur = free_descriptor() + 1;
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        assert_ok(setrlimit(RLIMIT_NOFILE, &limit));
         int recovered = recover();
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+        assert_ok(setrlimit(RLIMIT_NOFILE, &whole));
         assert_int_equal(recovered, -ENOENT);
         assert_non_null(strstr(diag.text, state_file));
         assert_int_equal(value_of(0), before[0]);
-        assert_int_equal(access(state_file, F_OK), 0);
+        assert_ok(access(state_file, F_OK));
 }
 
 /* Switches them off and back TIMES times, as soon as others let it. */

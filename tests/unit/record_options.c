@@ -14,7 +14,7 @@ static uint32_t prefetchers_with(int n, char *const *options)
         for (int i = 0; i < n; i++)
                 argv[1 + i] = options[i];
         argv[1 + n] = "true";
-        assert_int_equal(record_options_parse(n + 2, argv, &read, &diag), 0);
+        assert_ok(record_options_parse(n + 2, argv, &read, &diag));
         sources_find("sim")->set_defaults(&read.source);
         uint32_t on = read.source.sim_prefetch;
         record_options_free(&read);

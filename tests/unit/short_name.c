@@ -57,13 +57,16 @@ TEST(hashes_of_rust_go)
                      "/rustc/library/core and /rustc/9fc6b431");
 }
 
-TEST(a_name_that_fits_stays)
+TEST(names_that_fit_or_do_not_close_stay)
 {
         assert_short("std::vector<int, std::allocator<int> >", 38,
                      "std::vector<int, std::allocator<int> >");
         assert_short("", 0, "");
         assert_short("a_function_in_c_with_a_long_name", 8,
                      "a_function_in_c_with_a_long_name");
+        assert_short("less<(1 > 2), something>", 1, "less<(1 > 2), something>");
+        assert_short("<lambda at a.c:1", 1, "<lambda at a.c:1");
+        assert_short("a>b", 1, "a>b");
 }
 
 TEST(the_innermost_arguments_go_first)
@@ -102,13 +105,6 @@ TEST(operators_are_no_brackets)
                      "thing<...>::operator->() const");
         assert_short("operator<=>(thing<element>)", 1, "operator<=>(thing<...>)");
         assert_short("call<decltype (a->b)>::type", 1, "call<...>::type");
-}
-
-TEST(names_whose_brackets_do_not_close_stay)
-{
-        assert_short("less<(1 > 2), something>", 1, "less<(1 > 2), something>");
-        assert_short("<lambda at a.c:1", 1, "<lambda at a.c:1");
-        assert_short("a>b", 1, "a>b");
 }
 
 TEST(bytes_of_zero_stay)

@@ -69,12 +69,11 @@ static struct sim_preset zen4(void)
 {
         struct sim_preset preset;
         struct diag diag;
-        assert_int_equal(sim_preset_build(PRESETS "/zen4.conf", NULL, &preset, &diag), 0);
+        assert_ok(sim_preset_build(PRESETS "/zen4.conf", NULL, &preset, &diag));
         return preset;
 }
 
-/* An L3 of 256 MiB is none of a core complex, one of 96 MiB may be, and Intel's are as
- * large as they are told to be. */
+/* An L3 of 256 MiB is none of a core complex; 96 MiB may be; Intel's are as told. */
 TEST(an_l3_is_no_larger_than_a_core_complex_has)
 {
         static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets of the simulated CPU: a whole one is read as it stands, and every way of
- * being wrong is told with its place and what to do. */
+/* Presets of the simulated CPU: each way of being wrong is told with its place. */
 #include "sim_preset.h"
 #include "unit_test.h"
 
@@ -137,13 +136,13 @@ TEST(a_whole_preset_is_read)
         struct sim_preset preset;
         struct diag diag;
         char *text = preset_text(NULL, NULL);
-        assert_int_equal(parse(text, &preset, &diag), 0);
+        assert_ok(parse(text, &preset, &diag));
         free(text);
         assert_true(preset.params.cores == 4);
         assert_true(preset.params.clock_mhz == 2500.5);
         assert_true(preset.params.l3_bytes == 8388608);
         assert_true(preset.params.dram_bandwidth_gbs == 105);
-        assert_int_equal(sim_preset_check(&preset, &diag), 0);
+        assert_ok(sim_preset_check(&preset, &diag));
 }
 
 TEST(spaces_carriage_returns_and_comments_do_not_matter)
@@ -151,7 +150,7 @@ TEST(spaces_carriage_returns_and_comments_do_not_matter)
         struct sim_preset preset;
         struct diag diag;
         char *text = preset_text("core.count", "\t# a comment\n\r\n  core.count=  7\t\r");
-        assert_int_equal(parse(text, &preset, &diag), 0);
+        assert_ok(parse(text, &preset, &diag));
         free(text);
         assert_true(preset.params.cores == 7);
 }
@@ -198,7 +197,7 @@ static void read_whole(struct sim_preset *preset)
 {
         struct diag diag;
         char *text = preset_text(NULL, NULL);
-        assert_int_equal(parse(text, preset, &diag), 0);
+        assert_ok(parse(text, preset, &diag));
         free(text);
 }
 
@@ -207,11 +206,11 @@ TEST(settings_change_one_parameter)
         struct sim_preset preset;
         struct diag diag;
         read_whole(&preset);
-        assert_int_equal(sim_preset_set(&preset, "dram.bandwidth_gbs=15", &diag), 0);
-        assert_int_equal(sim_preset_set(&preset, "kernel.copy_gbs=9.5", &diag), 0);
+        assert_ok(sim_preset_set(&preset, "dram.bandwidth_gbs=15", &diag));
+        assert_ok(sim_preset_set(&preset, "kernel.copy_gbs=9.5", &diag));
         assert_true(preset.params.dram_bandwidth_gbs == 15);
         assert_true(preset.params.kernel_copy_gbs == 9.5);
-        assert_int_equal(sim_preset_set(&preset, "fetch.runs_per_cycle=0.5", &diag), 0);
+        assert_ok(sim_preset_set(&preset, "fetch.runs_per_cycle=0.5", &diag));
         assert_true(preset.params.fetch_runs == 0.5);
         assert_true(preset.from_command_line[LINES - 1]);
         assert_false(preset.from_command_line[0]);
@@ -242,7 +241,7 @@ TEST(parameters_must_fit_together)
                 struct sim_preset preset;
                 struct diag diag = {""};
                 read_whole(&preset);
-                assert_int_equal(sim_preset_set(&preset, settings[i], &diag), 0);
+                assert_ok(sim_preset_set(&preset, settings[i], &diag));
                 if (sim_preset_check(&preset, &diag) == 0)
                         fail_msg("%s was accepted", settings[i]);
         }

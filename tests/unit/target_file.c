@@ -31,8 +31,8 @@ static void write_file(const char *path, const void *bytes, size_t length, mode_
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         assert_int_equal(fwrite(bytes, 1, length, file), length);
-        assert_int_equal(fclose(file), 0);
-        assert_int_equal(chmod(path, mode), 0);
+        assert_ok(fclose(file));
+        assert_ok(chmod(path, mode));
 }
 
 static Elf64_Ehdr elf_header(uint8_t class, uint16_t machine, uint16_t type)
@@ -159,28 +159,27 @@ TEST(what_is_no_program_is_named)
 {
         assert_told("./missing", EXIT_NOT_FOUND, "No such file");
         assert_told("", EXIT_NOT_FOUND, "no such command");
-        assert_int_equal(mkdir("sub", 0755), 0);
+        assert_ok(mkdir("sub", 0755));
         assert_told("./sub", EXIT_CANNOT_RUN, "is a directory");
         write_file("plain", "#!/bin/sh\n", 10, 0644);
         assert_told("./plain", EXIT_CANNOT_RUN, "not executable");
         assert_told("./plain/x", EXIT_NOT_FOUND, "Not a directory");
-        assert_int_equal(mkfifo("fifo", 0755), 0);
+        assert_ok(mkfifo("fifo", 0755));
         assert_told("./fifo", EXIT_CANNOT_RUN, "not a regular file");
 }
 
 TEST(path_is_searched_as_execvp_does)
 {
-        assert_int_equal(mkdir("first", 0755), 0);
-        assert_int_equal(mkdir("second", 0755), 0);
+        assert_ok(mkdir("first", 0755));
+        assert_ok(mkdir("second", 0755));
         write_file("first/tool", "#!/bin/sh\n", 10, 0644);
-        assert_int_equal(setenv("PATH", "nowhere:first:second", 1), 0);
+        assert_ok(setenv("PATH", "nowhere:first:second", 1));
         assert_told("tool", EXIT_CANNOT_RUN, "first/tool: it is not executable");
         write_file("second/tool", "#!/bin/sh\n", 10, 0755);
         assert_told("tool", 0, "");
         assert_told("nothing-of-this-name", EXIT_NOT_FOUND, "no such command in PATH");
         write_file("here", "#!/bin/sh\n", 10, 0755);
         assert_told("here", EXIT_NOT_FOUND, "./here");
-        assert_int_equal(setenv("PATH", "first:", 1),
-                         0); /* empty: the working directory */
+        assert_ok(setenv("PATH", "first:", 1)); /* empty: the working directory */
         assert_told("here", 0, "");
 }

@@ -29,8 +29,7 @@ TEST(times_behind_the_last_reading_go_on_at_its_rate)
         assert_true(told == 1500000 || told == 1499999);
 }
 
-/* The time never goes back, whatever comes between the readings and however the rate
- * changes: readings are 300 ns wrong by turns. */
+/* The time never goes back: readings are 300 ns wrong by turns. */
 TEST(later_ticks_never_have_an_earlier_time)
 {
         struct tick_clock clock = {0};
@@ -50,7 +49,7 @@ TEST(later_ticks_never_have_an_earlier_time)
 TEST(nothing_is_known_of_other_times)
 {
         struct tick_clock clock = {0};
-        assert_int_equal(tick_clock_ns(&clock, 12345), 0);
+        assert_ok(tick_clock_ns(&clock, 12345));
         tick_clock_note(&clock, ticks_at(1000), 1000);
         assert_int_equal(tick_clock_ns(&clock, ticks_at(1000000)), 1000);
         tick_clock_note(&clock, ticks_at(2000), 2000);
