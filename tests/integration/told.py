@@ -105,7 +105,7 @@ CASES = [
     Case("copies.c", [f"{build} -fno-builtin -fno-optimize-sibling-calls" for build in (
         "gcc -O2", "gcc -O2 -fno-plt -no-pie", "clang -O2", "gcc -O0")], {
             "ints": "int", "doubles": "double", "texts": "char", "large": "large",
-            "records": "bytes_without_a_type", "pairs": "unknown"},
+            "records": "bytes_without_a_type", "pairs": "function_in_assembler"},
          where="(function LIKE '%memmove%' OR function LIKE '%memcpy%' OR function LIKE '%memcmp%')",
          key=MAKER, options="--ldlat 1 --period 7", least=300, allocator="make",
          said="""coalesce(replace(type, 'struct ', ''), (SELECT reason FROM untyped
@@ -126,7 +126,8 @@ CASES = [
 def libcxx():
     """The options for libc++, from the system or from where tests/run.sh unpacked its headers."""
     unpacked = f"-nostdinc++ -isystem {os.environ['BINARY_DIR']}/libc++/usr/include/c++/v1"
-    for options in ("-stdlib=libc++", f"-stdlib=libc++ {unpacked} -nostdlib++ -l:libc++.so.1 -l:libc++abi.so.1"):
+    linked = "-nostdlib++ -l:libc++.so.1 -l:libc++abi.so.1"
+    for options in ("-stdlib=libc++", f"-stdlib=libc++ {unpacked} {linked}"):
         command = ["clang++", "-x", "c++", "-", *options.split(), "-o", "headers"]
         if not subprocess.run(command, input="#include <vector>\nint main() {}\n", text=True,
                               stderr=subprocess.DEVNULL, check=False).returncode:
