@@ -105,11 +105,12 @@ CASES = [
     Case("copies.c", [f"{build} -fno-builtin -fno-optimize-sibling-calls" for build in (
         "gcc -O2", "gcc -O2 -fno-plt -no-pie", "clang -O2", "gcc -O0")], {
             "ints": "int", "doubles": "double", "texts": "char", "large": "large",
-            "records": "bytes_without_a_type", "pairs": "function_in_assembler"},
+            "records": "bytes_without_a_type", "pairs": "open"},
          where="(function LIKE '%memmove%' OR function LIKE '%memcpy%' OR function LIKE '%memcmp%')",
          key=MAKER, options="--ldlat 1 --period 7", least=300, allocator="make",
          said="""coalesce(replace(type, 'struct ', ''), (SELECT reason FROM untyped
-                 WHERE untyped.untyped_id = attribution.untyped_id))"""),
+                 WHERE untyped.untyped_id = attribution.untyped_id
+                 AND object LIKE 'records at %'), 'open')"""),
     # Of arrays of members the first name.
     Case("items.cc", ["g++ -std=c++17 -O2", "clang++ -std=c++17 -O2", "clang++ -std=c++17 -O3",
                       "libc++ -std=c++17 -O2"], {
