@@ -16,7 +16,7 @@ int analyze(struct db *db, struct diag *diag);
  * temporary tables for findings, threshold, interval and ledger. Thresholds and interval
  * verdicts use all samples and counter values. The SQL statements PART then create
  * temporary views of the part that shadow sample and reading. PARTS: also fills the
- * temporary table sample_part (judge/tally.h). Opens no transaction. */
+ * temporary table sample_part (judge/rules/tally.h). Opens no transaction. */
 int analyze_part(struct db *db, const char *part, bool parts, struct diag *diag);
 
 #endif

@@ -87,7 +87,7 @@ bool selection_is_of_tasks(const struct selection *selection);
  * recording. Does nothing without an option.
  *
  * With with_parts, also creates the temporary table sample_part (sample_id, part):
- * samples by cause, as in judge/tally.h. Returns -ENODATA if no process or thread
+ * samples by cause, as in judge/rules/tally.h. Returns -ENODATA if no process or thread
  * matches, or a phase does not exist. */
 int selection_apply(const struct selection *selection, struct db *db, struct diag *diag);
 

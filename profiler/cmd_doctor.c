@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* memlag doctor: shows the capabilities of this machine, and how to enable the rest.
- * Reads and probes, and changes nothing; perf/machine_findings.c interprets the
+ * Reads and probes, and changes nothing; perf/plan/machine_findings.c interprets the
  * facts. */
 #include <argp.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "command_line.h"
 #include "diag.h"
 #include "doctor.h"
-#include "perf/machine_findings.h"
+#include "perf/plan/machine_findings.h"
 #include "sources.h"
 
 static const char name[] = "doctor";

@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "perf/machine_facts.h"
+#include "perf/facts/machine_facts.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "words.h"

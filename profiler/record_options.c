@@ -10,7 +10,7 @@
 
 #include "command_line.h"
 #include "output_name.h"
-#include "perf/cpu_list.h"
+#include "perf/facts/cpu_list.h"
 #include "sim_prefetch.h"
 #include "sim_preset.h"
 #include "sources.h"

@@ -277,7 +277,7 @@ static int write_head(struct db *db, const struct report_options *options,
         return code;
 }
 
-/* Verdict and detail of each part of the causes (judge/tally.h), and the limits of
+/* Verdict and detail of each part of the causes (judge/rules/tally.h), and the limits of
  * verdicts and sentences. */
 static void write_parts_of_causes(FILE *out)
 {

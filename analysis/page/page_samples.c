@@ -75,7 +75,7 @@ static const char tables_sql[] =
     "CREATE TEMP TABLE page_grid (from_ns INTEGER, span_ns INTEGER, count INTEGER);"
     "CREATE TEMP TABLE page_counter (counter_id INTEGER PRIMARY KEY, what TEXT)";
 
-/* part: of judge/tally.h; -1: page faults; NULL: not known. squared: of each load's share,
+/* part: of tally.h; -1: page faults; NULL: not known. squared: of each load's share,
  * in billionths. Weights: the share of all stalled cycles per cycle of retire latency, and
  * per kernel cycle of page faults. */
 static const char cube_sql[] =

@@ -9,8 +9,8 @@
 #include "db.h"
 
 /* Enters into the ledger the number of recorded programs with an untracked allocator.
- * BY_NAME: the source tracks functions by name (simpmu/own_heap.c), but only in the
- * section .text. */
+ * BY_NAME: the source tracks functions by name (simpmu/instrument/own_heap.c), but only
+ * in the section .text. */
 int own_allocators_tell(struct db *db, bool by_name, struct diag *diag);
 
 #endif

@@ -17,7 +17,7 @@
 #include "import_facts.h"
 #include "import_interrupt.h"
 #include "import_records.h"
-#include "perf/order.h"
+#include "perf/records/order.h"
 #include "perf_data.h"
 #include "sink.h"
 

@@ -9,8 +9,8 @@
 
 #include "db.h"
 #include "intern.h"
-#include "perf/order.h"
-#include "perf/retire_latency.h"
+#include "perf/records/order.h"
+#include "perf/records/retire_latency.h"
 #include "perf_data.h"
 #include "perf_deliver.h"
 #include "sampled_counters.h"

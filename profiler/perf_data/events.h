@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../perf/record.h"
+#include "../perf/records/record.h"
 #include "diag.h"
 
 struct perf_data_event {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "calibration.h"
-#include "perf/machine_facts.h"
-#include "perf/root_file.h"
+#include "perf/facts/machine_facts.h"
+#include "perf/facts/root_file.h"
 #include "sim_preset.h"
 
 enum { CACHES_MAX = 8 };

@@ -31,7 +31,7 @@ static void write_origin(const struct sim_preset *preset, const char *key, char 
 }
 
 /* Maximum write bandwidth of stores. A written line is read first, and a channel turns
- * round for each batch of writes (model/dram.h). A byte takes 1 ns at 1 GB/s. */
+ * round for each batch of writes (model/memory/dram.h). A byte takes 1 ns at 1 GB/s. */
 static double dram_write_bandwidth_gbs(const struct simpmu_params *p)
 {
         enum { LINE_BYTES = 64 };

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "host_caches.h"
-#include "perf/cpu_list.h"
-#include "perf/machine_facts.h"
-#include "perf/root_file.h"
+#include "perf/facts/cpu_list.h"
+#include "perf/facts/machine_facts.h"
+#include "perf/facts/root_file.h"
 
 static size_t count_of_list(const char *list)
 {

@@ -16,8 +16,8 @@
 #include "calibration.h"
 #include "option_number.h"
 #include "paths.h"
-#include "perf/cpu_preset.h"
-#include "perf/machine_facts.h"
+#include "perf/facts/cpu_preset.h"
+#include "perf/facts/machine_facts.h"
 #include "sim_nearest.h"
 
 #define PRESET_SUFFIX    ".conf"

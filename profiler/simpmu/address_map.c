@@ -11,7 +11,7 @@
 #include "pub_tool_oset.h"
 
 #include "model/layout.h"
-#include "model/shadow.h"
+#include "model/memory/shadow.h"
 #include "path_hash.h"
 #include "tool.h"
 

@@ -13,9 +13,9 @@
 
 #include "address_map.h"
 #include "code_changes.h"
-#include "exec_fd.h"
-#include "model/fetch.h"
-#include "own_heap.h"
+#include "hidden/exec_fd.h"
+#include "instrument/own_heap.h"
+#include "model/machine/fetch.h"
 
 struct sim_hot tool_hot __attribute__((aligned(64)));
 struct machine tool_machine;

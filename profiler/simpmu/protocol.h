@@ -164,7 +164,7 @@ struct simpmu_code {
         uint8_t changing[SIMPMU_CODE_BITS / 8];
 };
 
-/* An instruction whose data is brought in time (model/in_time.h), by where it lies in a
+/* An instruction whose data is brought in time (in_time.h), by where it lies in a
  * file. */
 #define SIMPMU_IN_TIME_MAX 48u
 struct simpmu_in_time {

@@ -10,7 +10,7 @@
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vki.h"
 
-#include "model/machine.h"
+#include "model/machine/machine.h"
 #include "protocol.h"
 
 /* main.c */

@@ -12,7 +12,7 @@
 #include "db.h"
 #include "intern.h"
 #include "keyed.h"
-#include "perf/datasrc.h"
+#include "perf/records/datasrc.h"
 #include "user_stack.h"
 
 #define CPUS_IMAGE    UINT64_MAX /* the process that CPUs are threads of */

@@ -3,12 +3,12 @@
  * samples, counters and losses. perf_tasks.h tracks the processes for it. Knows neither
  * rings, files nor the database.
  *
- * Records come in time order (perf/order.h). A time in nanoseconds counts from the run's
- * start. */
+ * Records come in time order (perf/records/order.h). A time in nanoseconds counts from
+ * the run's start. */
 #ifndef MEMLAG_PERF_DELIVER_H
 #define MEMLAG_PERF_DELIVER_H
 
-#include "perf/record.h"
+#include "perf/records/record.h"
 #include "perf_tasks.h"
 #include "source.h"
 
@@ -33,8 +33,8 @@ struct perf_tasks *perf_deliver_tasks(const struct perf_deliver *deliver);
 void perf_deliver_set_user_stacks(struct perf_deliver *deliver,
                                   struct user_stacks *stacks);
 
-/* Loads whose weight has three parts have a retirement latency (perf/retire_latency.h).
- * Without this call the field is left out. */
+/* Loads whose weight has three parts have a retirement latency
+ * (perf/records/retire_latency.h). Without this call the field is left out. */
 void perf_deliver_set_retire_latency(struct perf_deliver *deliver);
 
 /* May change EVENT of process PID before the sink receives it; SAMPLE is its source.

@@ -9,7 +9,7 @@
 #ifndef MEMLAG_PERF_TASKS_H
 #define MEMLAG_PERF_TASKS_H
 
-#include "perf/record.h"
+#include "perf/records/record.h"
 #include "source.h"
 
 /* The pid of tasks that are gone, and of the kernel. */

@@ -13,8 +13,8 @@
 #include "array.h"
 #include "intern.h"
 #include "keyed.h"
-#include "perf/counting.h"
-#include "perf/event_table.h"
+#include "perf/plan/event_table.h"
+#include "perf/session/counting.h"
 
 enum { NAME_MAX_BYTES = 128 };
 

@@ -6,7 +6,7 @@
 #ifndef MEMLAG_SAMPLED_COUNTERS_H
 #define MEMLAG_SAMPLED_COUNTERS_H
 
-#include "perf/record.h"
+#include "perf/records/record.h"
 #include "perf_deliver.h"
 #include "source.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "perf/pfm.h"
-#include "perf/retire_latency.h"
+#include "perf/facts/pfm.h"
+#include "perf/records/retire_latency.h"
 #include "source_perf.h"
 
 enum { STACK_BYTES = 8192 }; /* of each sample, for unwinding */

@@ -4,8 +4,8 @@
 #ifndef MEMLAG_SOURCE_HARDWARE_H
 #define MEMLAG_SOURCE_HARDWARE_H
 
-#include "perf/machine_facts.h"
-#include "perf/plan.h"
+#include "perf/facts/machine_facts.h"
+#include "perf/plan/plan.h"
 #include "source.h"
 
 /* Makes the plan of a source, as plan_try_pebs does. */

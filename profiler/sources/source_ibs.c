@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The source for AMD CPUs: operations sampled by the hardware (IBS op). Sampled loads
  * that missed L1 have a latency. Chooses the events; the session does the rest. */
-#include "perf/plan_try.h"
+#include "perf/plan/plan_try.h"
 #include "source_hardware.h"
 #include "source_perf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The source for Intel CPUs: loads that the hardware samples by their latency (PEBS), and
  * counters beside them. Chooses the events; the session does the rest. */
-#include "perf/plan_try.h"
+#include "perf/plan/plan_try.h"
 #include "source_hardware.h"
 #include "source_perf.h"
 

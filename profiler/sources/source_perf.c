@@ -11,9 +11,9 @@
 
 #include "heap_transport.h"
 #include "intern.h"
-#include "perf/clock.h"
-#include "perf/cpu_list.h"
-#include "perf/session.h"
+#include "perf/facts/cpu_list.h"
+#include "perf/records/clock.h"
+#include "perf/session/session.h"
 #include "perf_existing.h"
 #include "user_stack.h"
 

@@ -5,7 +5,7 @@
 #ifndef MEMLAG_SOURCE_PERF_H
 #define MEMLAG_SOURCE_PERF_H
 
-#include "perf/plan.h"
+#include "perf/plan/plan.h"
 #include "perf_deliver.h"
 #include "source.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "keyed.h"
-#include "perf/record.h"
+#include "perf/records/record.h"
 #include "unwind_table.h"
 
 /* How to get from an instruction to its caller. */

@@ -5,7 +5,7 @@
 #ifndef MEMLAG_USER_STACK_H
 #define MEMLAG_USER_STACK_H
 
-#include "perf/record.h"
+#include "perf/records/record.h"
 #include "source.h"
 
 struct user_stacks;

@@ -10,14 +10,15 @@ tried=$(sed -n 's/^set(simpmu_valgrind_tried "\(.*\)")$/\1/p' "$compat/symbols.c
 [ -n "$tried" ] || fail "no versions in symbols.cmake"
 
 # ---- each file opens with the versions ----
-for file in "$compat"/*.[ch]; do
+for file in "$compat"/{,replaced/}*.[ch]; do
         [ "$(sed -n 2p "$file")" = "/* Tried with Valgrind $tried." ] ||
                 fail "$file does not open with: Tried with Valgrind $tried."
 done
 
 # ---- nothing else is used ----
 # What the tool's objects take from Valgrind's archives, and what may be taken.
-nm -g "$BINARY_DIR"/profiler/simpmu/CMakeFiles/memlag_simpmu_tool.dir/{,compat/}*.o |
+find "$BINARY_DIR/profiler/simpmu/CMakeFiles/memlag_simpmu_tool.dir" -name '*.o' -not -path '*/model/*' \
+        -exec nm -g {} + |
         sed -En 's/.* [A-Z] (__real_|__wrap_)?//p' | sort -u >by-tool
 nm -g --defined-only "$VALGRIND_CORE" "$VALGRIND_VEX" 2>nm.log | sed -n 's/.* [A-Z] //p' | sort -u |
         comm -12 - by-tool >used

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated CPU for a machine without a calibration. */
 #include "sim_nearest.h"
-#include "perf/cpu_preset.h"
+#include "perf/facts/cpu_preset.h"
 #include "tree_test.h"
 
 /* CPUs that people have, as /proc/cpuinfo names their family and model. */

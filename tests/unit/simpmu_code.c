@@ -2,7 +2,7 @@
 /* Where the ways of branches meet, in code whose flow graph is known. */
 #include "simpmu_rig.h"
 
-#include "model/code.h"
+#include "model/branches/code.h"
 
 enum { LENGTH = 4, CALLS = 1 << 30 };
 

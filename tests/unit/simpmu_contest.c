@@ -2,7 +2,7 @@
 /* How often a core loses a line that others use, by the formula of contest.h. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
-#include "model/contest.h"
+#include "model/memory/contest.h"
 #include "unit_test.h"
 
 /* With a slot to the cycle a stretch is as many slots long. */

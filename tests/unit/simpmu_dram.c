@@ -2,7 +2,7 @@
 /* The simulated main memory against the formulas of dram.h. */
 #include "simpmu_rig.h"
 
-#include "model/kernel_time.h"
+#include "model/machine/kernel_time.h"
 
 /* With a slot of 1 ns: 16 GB/s, a line every 4 ns, and an idle latency of 80 ns. */
 #define LINE_NS 4.0

@@ -2,7 +2,7 @@
 /* The simulated front end, on code with known answers. */
 #include "simpmu_rig.h"
 
-#include "model/fetch.h"
+#include "model/machine/fetch.h"
 
 enum { CODE_LINE = 0x400000 >> LINE_SHIFT, LINE_INSTRUCTIONS = 16 };
 

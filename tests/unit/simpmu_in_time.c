@@ -2,7 +2,7 @@
 /* Accesses whose data is brought in time: what a perfect prefetch gives. */
 #include "simpmu_rig.h"
 
-#include "model/in_time.h"
+#include "model/machine/in_time.h"
 
 enum { STEPS = 2000 };
 

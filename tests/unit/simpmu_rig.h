@@ -4,7 +4,7 @@
 #define MEMLAG_TESTS_SIMPMU_RIG_H
 
 #define TEST_TEARDOWN free_blocks
-#include "model/access.h"
+#include "model/machine/access.h"
 #include "unit_test.h"
 
 #define KIB              1024ull

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks without memory are placed as malloc places blocks. The truth is malloc. */
 #include "model/hot.h"
-#include "model/shadow.h"
+#include "model/memory/shadow.h"
 #include "unit_test.h"
 
 static struct shadow shadow;

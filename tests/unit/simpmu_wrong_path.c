@@ -2,8 +2,8 @@
 /* What is loaded along a wrong way, and where its ways meet, by construction. */
 #include "simpmu_rig.h"
 
-#include "model/fetch.h"
-#include "model/wrong_path.h"
+#include "model/machine/fetch.h"
+#include "model/machine/wrong_path.h"
 
 enum {
         KEPT = 3,    /* a register that neither way writes */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The symbols of Valgrind beyond its tool interface that the simulated PMU uses, and
-# whether a Valgrind has them. Each file in this directory opens with the same versions.
+# whether a Valgrind has them. Each file in this directory and below it opens with the
+# same versions.
 set(simpmu_valgrind_tried "3.19.0, 3.24.0 and 3.27.1")
 
 # The linker puts functions of ours in their place (--wrap): an object file must refer to

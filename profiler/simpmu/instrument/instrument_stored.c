@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Dependences through memory. Each store records inline when its value comes, in a
+ * small table by address (model/hot.h). Each load reads the table to see whether it
+ * has to wait.
+ *
+ * Not modelled: conditional accesses, repeated string instructions, and loads from
+ * within a stored value, except a vector. Nothing waits for a return address. */
+#include "instrument.h"
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
+
+#include "model/machine/access.h"
+
+/* ---- forms of temporaries ---- */
+
+/* A temporary is the register BASE as it was when the block began, and DISPLACEMENT; or
+ * BASE is BASE_NONE, and it is something else. */
+struct temporary_form {
+        UInt base;
+        ULong displacement;
+        Bool vector; /* it comes from a vector register */
+};
+
+enum { BASE_NONE, BASE_CONSTANT, BASE_FIRST };
+
+static void make_room_for_forms(struct pass *pass)
+{
+        const UInt count = (UInt)pass->in->tyenv->types_used;
+        static struct temporary_form *room;
+        static UInt capacity;
+
+        if (count > capacity) {
+                VG_(free)(room);
+                capacity = 2 * count;
+                room = VG_(malloc)("simpmu.forms", capacity * sizeof(*room));
+        }
+        VG_(memset)(room, 0, count * sizeof(*room));
+        pass->forms = room;
+}
+
+static Bool is_vector_type(IRType type)
+{
+        return type == Ity_F32 || type == Ity_F64 || type == Ity_V128 || type == Ity_V256;
+}
+
+/* Operations that take a scalar out of a vector register. */
+static Bool leaves_vector(IROp op)
+{
+        switch (op) {
+        case Iop_V128to32:
+        case Iop_V128to64:
+        case Iop_V128HIto64:
+        case Iop_V256to64_0:
+        case Iop_V256to64_1:
+        case Iop_V256to64_2:
+        case Iop_V256to64_3:
+        case Iop_ReinterpF64asI64:
+        case Iop_ReinterpF32asI32:
+                return True;
+        default:
+                return False;
+        }
+}
+
+static Bool enters_vector(IROp op)
+{
+        switch (op) {
+        case Iop_32UtoV128:
+        case Iop_64UtoV128:
+        case Iop_ReinterpI64asF64:
+        case Iop_ReinterpI32asF32:
+                return True;
+        default:
+                return False;
+        }
+}
+
+static struct temporary_form moved_by(struct temporary_form form, const IRExpr *e)
+{
+        const ULong by = e->Iex.Binop.arg2->Iex.Const.con->Ico.U64;
+
+        form.displacement += e->Iex.Binop.op == Iop_Add64 ? by : -by;
+        return form;
+}
+
+static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
+{
+        struct temporary_form form = {0};
+        Int general;
+
+        switch (e->tag) {
+        case Iex_RdTmp:
+                return e->Iex.RdTmp.tmp < (IRTemp)pass->in->tyenv->types_used
+                           ? pass->forms[e->Iex.RdTmp.tmp]
+                           : form; /* a moved address */
+        case Iex_Const:
+                form.base = BASE_CONSTANT;
+                return form;
+        case Iex_Get:
+                general = depend_general(e->Iex.Get.offset);
+                if (general >= 0 && e->Iex.Get.ty == Ity_I64)
+                        form.base = BASE_FIRST + (UInt)general;
+                form.vector = depend_is_vector(e->Iex.Get.offset);
+                return form;
+        case Iex_Unop:
+                form.vector = leaves_vector(e->Iex.Unop.op);
+                return form;
+        case Iex_Binop:
+                if ((e->Iex.Binop.op == Iop_Add64 || e->Iex.Binop.op == Iop_Sub64) &&
+                    e->Iex.Binop.arg2->tag == Iex_Const &&
+                    e->Iex.Binop.arg1->tag == Iex_RdTmp)
+                        return moved_by(form_of(pass, e->Iex.Binop.arg1), e);
+                return form;
+        default:
+                return form;
+        }
+}
+
+void stored_note_temporary(struct pass *pass, const IRStmt *statement)
+{
+        if (!pass->follow)
+                return;
+        if (pass->forms == NULL)
+                make_room_for_forms(pass);
+        pass->forms[statement->Ist.WrTmp.tmp] = form_of(pass, statement->Ist.WrTmp.data);
+}
+
+Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type)
+{
+        const Int nearby = 8; /* statements */
+
+        if (is_vector_type(type))
+                return True;
+        for (Int i = pass->at + 1; i < pass->in->stmts_used && i <= pass->at + nearby;
+             i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                const IRExpr *data = statement->tag == Ist_WrTmp
+                                         ? statement->Ist.WrTmp.data
+                                     : statement->tag == Ist_Put ? statement->Ist.Put.data
+                                                                 : NULL;
+                Bool enters = statement->tag == Ist_Put &&
+                              depend_is_vector(statement->Ist.Put.offset);
+                if (data == NULL)
+                        continue;
+                if (data->tag == Iex_Unop && enters_vector(data->Iex.Unop.op)) {
+                        data = data->Iex.Unop.arg;
+                        enters = True;
+                }
+                if (enters && data->tag == Iex_RdTmp && data->Iex.RdTmp.tmp == loaded)
+                        return True;
+        }
+        return False;
+}
+
+Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data)
+{
+        return is_vector_type(typeOfIRExpr(pass->in->tyenv, data)) ||
+               (pass->forms != NULL && form_of(pass, data).vector);
+}
+
+Int stored_frame_word(const struct pass *pass, const IRExpr *address)
+{
+        const UInt stack_pointer = BASE_FIRST + 4, frame_pointer = BASE_FIRST + 5;
+        struct temporary_form form;
+
+        if (pass->forms == NULL || address->tag == Iex_Const)
+                return -1;
+        form = form_of(pass, address);
+        if (form.base != stack_pointer && form.base != frame_pointer)
+                return -1;
+        return (Int)(form.displacement >> FRAME_WORD_SHIFT & (FRAME_WORDS - 1));
+}
+
+/* ---- how accesses are written ---- */
+
+/* The number of ADDRESS for FORM_..., if the model asks for it. */
+static UInt address_number(const struct pass *pass, const IRExpr *address)
+{
+        const UInt stack = BASE_FIRST + 4; /* RAX, RCX, RDX, RBX, RSP */
+        struct temporary_form form;
+
+        if (tool_machine.renaming != RENAMES_FORMS || pass->forms == NULL)
+                return FORM_UNKNOWN;
+        form = form_of(pass, address);
+        if (form.base == BASE_NONE)
+                return FORM_UNKNOWN;
+        if (form.base == stack || form.base == BASE_CONSTANT)
+                form.displacement = 0;
+        return form.base << FORM_DISPLACEMENT_BITS |
+               (UInt)(form.displacement & ((1u << FORM_DISPLACEMENT_BITS) - 1));
+}
+
+void stored_set_form(const struct pass *pass, struct access_site *site,
+                     const IRExpr *address, Bool vector)
+{
+        site->form = (UShort)(stored_size_code(site->size_bytes) |
+                              (vector ? FORM_VECTOR : address_number(pass, address)));
+}
+
+/* ---- the table ---- */
+
+static IRExpr *index_of(struct pass *pass, IRExpr *address)
+{
+        return ir_binary(pass, Ity_I64, Iop_And64,
+                         ir_binary(pass, Ity_I64, Iop_Shr64, address,
+                                   IRExpr_Const(IRConst_U8(STORED_SHIFT))),
+                         ir_constant(STORED_PLACES - 1));
+}
+
+static void add_place(struct pass *pass, const struct access_site *site, IRExpr *address,
+                      IRExpr *ready)
+{
+        IRExpr *index = index_of(pass, address);
+        IRExpr *where = address;
+
+        ir_write_hot_element(pass, tool_hot.stored_ready, index, ready);
+        if (ready->tag == Iex_Const)
+                return; /* the value is ready: its address is not needed */
+        if (site->form != 0)
+                where = ir_binary(pass, Ity_I64, Iop_Or64, address,
+                                  ir_constant((ULong)site->form << STORED_FORM_SHIFT));
+        ir_write_hot_element(pass, tool_hot.stored_where, index, where);
+}
+
+static Bool is_left_out(const struct pass *pass)
+{
+        return !pass->follow || pass->string || pass->returns;
+}
+
+void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
+                      struct depend data)
+{
+        /* Two integers that compilers gather in a vector register are loaded one by one.
+         */
+        const Bool halves = (site->form & FORM_VECTOR) == FORM_VECTOR &&
+                            site->size_bytes == 2 * sizeof(UInt);
+        /* Bytes, from one place that is noted to the next. */
+        const UInt step = halves ? sizeof(UInt) : sizeof(ULong);
+        IRExpr *ready;
+
+        if (is_left_out(pass))
+                return;
+        ready = ready_when_stored(pass, data);
+        add_place(pass, site, address, ready);
+        for (UInt at = step; at < site->size_bytes && at < LINE_BYTES; at += step)
+                add_place(pass, site,
+                          ir_binary(pass, Ity_I64, Iop_Add64, address, ir_constant(at)),
+                          ready);
+}
+
+static VG_REGPARM(2) void call_after_store(const struct access_site *site, Addr address)
+{
+        load_after_store(&tool_machine, &tool_hot, tool_thread, site, address);
+}
+
+/* The thread's clock after the counted instructions, or an earlier one, from before
+ * the last call of the model. */
+static IRExpr *clock_so_far(struct pass *pass)
+{
+        if (pass->clock == NULL)
+                pass->clock = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
+                                        ir_read_hot(pass, &tool_hot.stall));
+        return pass->clock;
+}
+
+void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *address)
+{
+        /* From the clock to when the value of a store is late that takes longest. */
+        const Long slack = (Long)tool_machine.l1d_latency + site->position -
+                           (Long)tool_machine.forward_longest;
+        IRExpr *ready;
+        IRExpr *in_time;
+        IRDirty *call;
+
+        if (is_left_out(pass) || tool_machine.samples_stalls)
+                return;
+        ready = ir_read_hot_element(pass, tool_hot.stored_ready, index_of(pass, address));
+        in_time = ir_binary(pass, Ity_I64, Iop_Add64, clock_so_far(pass),
+                            ir_constant((ULong)slack));
+        call = call_with_constant(pass, "simpmu_after_store", (void *)call_after_store,
+                                  site, address);
+        ir_add_call(pass, call, ir_binary(pass, Ity_I1, Iop_CmpLT64U, in_time, ready));
+        if (site->slot >= FIRST_SLOT && site->slot < LAST_SLOT)
+                pass->stored_of_slot[site->slot - FIRST_SLOT] =
+                    pass->out->stmts[pass->out->stmts_used - 1];
+}
+
+void stored_drop_load(const struct pass *pass, UInt slot)
+{
+        if (pass->stored_of_slot[slot - FIRST_SLOT] != NULL)
+                pass->stored_of_slot[slot - FIRST_SLOT]->tag = Ist_NoOp;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The instructions that wait for values: a list for each stretch between exits. An
+ * inline test whether a value may be late guards the call (model/machine/scheduler.h). */
+#include "instrument.h"
+
+#include "model/machine/scheduler.h"
+
+static VG_REGPARM(1) void call_waiting(const struct scheduled *first)
+{
+        scheduler_issue(&tool_hot, tool_thread, first);
+}
+
+static UInt longest_delay(const struct scheduled *waiting)
+{
+        const struct waits *operands = &waiting->operands;
+        const uint32_t *other = operands->other_delays;
+        UInt longest = operands->issue_delay;
+
+        for (UInt i = 0; i < 2; i++)
+                longest = operands->delay[i] > longest ? operands->delay[i] : longest;
+        for (ULong rest = operands->others; other != NULL && rest != 0;
+             rest &= rest - 1, other++)
+                longest = *other > longest ? *other : longest;
+        return longest;
+}
+
+static void add(struct pass *pass, struct depend operands, enum scheduler_kind kind)
+{
+        struct scheduled *waiting = site_new(pass, sizeof(*waiting));
+
+        *waiting = (struct scheduled){
+            .operands = ready_waits(pass, operands),
+            .position = (Int)pass->index - (Int)pass->counted,
+            .kind = kind,
+        };
+        if (pass->last_waiting == NULL)
+                pass->first_waiting = waiting;
+        else
+                pass->last_waiting->next = waiting;
+        pass->last_waiting = waiting;
+        if (longest_delay(waiting) > pass->first_waiting->longest)
+                pass->first_waiting->longest = longest_delay(waiting);
+}
+
+static Bool follows(const struct pass *pass)
+{
+        return pass->follow_branches && !pass->excluded && !pass->string;
+}
+
+static Bool is_vector(const struct pass *pass, const IRExpr *result)
+{
+        switch (typeOfIRExpr(pass->in->tyenv, result)) {
+        case Ity_F32:
+        case Ity_F64:
+        case Ity_V128:
+        case Ity_V256:
+                return True;
+        default:
+                return False;
+        }
+}
+
+void waiting_note_arithmetic(struct pass *pass, struct depend operands,
+                             const IRExpr *result)
+{
+        if (!follows(pass))
+                return;
+        pass->operands = depend_either(pass->operands, operands);
+        pass->of_vectors |= is_vector(pass, result);
+}
+
+/* The arithmetic before an instruction's first access belongs to the address. */
+void waiting_note_address(struct pass *pass, struct depend address)
+{
+        if (!follows(pass) || pass->last_load != NULL)
+                return;
+        pass->operands = (struct depend){0};
+        if (address.on != 0)
+                add(pass, address, SCHEDULER_ADDRESSES);
+}
+
+/* Processors take a comparison and the branch behind it as one. */
+static Bool is_fused(const struct pass *pass)
+{
+        return pass->waited && pass->in->stmts[pass->at]->tag == Ist_Exit;
+}
+
+void waiting_end_instruction(struct pass *pass)
+{
+        if (pass->operands.on != 0 && !is_fused(pass))
+                add(pass, pass->operands,
+                    pass->of_vectors ? SCHEDULER_VECTOR : SCHEDULER_GENERAL);
+        pass->waited = pass->operands.on != 0;
+        pass->operands = (struct depend){0};
+        pass->of_vectors = False;
+}
+
+/* Whether a value may be late that the instructions counted wait for. */
+static IRExpr *may_wait(struct pass *pass)
+{
+        const ULong places = scheduler_slack(tool_thread);
+        const ULong longest = pass->first_waiting->longest;
+        IRExpr *now = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
+                                ir_read_hot(pass, &tool_hot.stall));
+        IRExpr *soon = ir_binary(pass, Ity_I64, Iop_Add64, now,
+                                 ir_constant(places > longest ? places - longest : 0));
+        IRExpr *load_is_late = ir_binary(
+            pass, Ity_I1, Iop_CmpNE64, ir_read_hot(pass, &tool_hot.late), ir_constant(0));
+        IRExpr *value_is_late = ir_binary(pass, Ity_I1, Iop_CmpLT64U, soon,
+                                          ir_read_hot(pass, &tool_hot.late_until));
+
+        return ir_binary(pass, Ity_I1, Iop_Or1, load_is_late, value_is_late);
+}
+
+void waiting_add_exit(struct pass *pass)
+{
+        IRDirty *call;
+
+        waiting_end_instruction(pass);
+        if (pass->first_waiting == NULL || pass->instructions == NULL)
+                return;
+        call = call_with_constant(pass, "simpmu_waiting", (void *)call_waiting,
+                                  pass->first_waiting, NULL);
+        /* The call increases the stall: a copy of it from before the call is stale. */
+        call->mFx = Ifx_Modify;
+        call->mAddr = ir_constant((Addr)&tool_hot.stall);
+        call->mSize = sizeof(tool_hot.stall);
+        ir_add_call(pass, call, may_wait(pass));
+        pass->first_waiting = pass->last_waiting = NULL;
+}
