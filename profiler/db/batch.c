@@ -12,6 +12,7 @@
 #include "db_internal.h"
 #include "file_limit.h"
 #include "room.h"
+#include "row_group.h"
 
 enum { NS_A_COMMIT = 1000000000 };
 
@@ -21,13 +22,14 @@ struct batch {
         sqlite3_stmt *commit;
         sqlite3_stmt **statements;
         size_t statement_count;
+        struct row_group *groups;
         size_t row; /* the statement of the current row */
         struct room room;
         uint64_t rows_a_commit;
         int64_t begin_ns; /* when the open transaction began */
         uint64_t rows;    /* in the open transaction */
         bool in_transaction;
-        size_t sample;    /* the statement that writes samples */
+        size_t sample;    /* this statement and the next write samples */
         uint64_t samples; /* written; the next field: committed, retained after an
                              error */
         uint64_t committed_samples;
@@ -96,8 +98,11 @@ int batch_flush(struct batch *batch, struct diag *diag)
 {
         if (batch->failure)
                 return repeat_failure(batch, diag);
-        if (!batch->in_transaction)
-                return 0;
+        int code = 0;
+        for (struct row_group *group = batch->groups; group && !code; group = group->next)
+                code = row_group_write(group, diag);
+        if (code || !batch->in_transaction)
+                return code;
         if (step(batch->commit))
                 return fail(batch, diag);
         batch->in_transaction = false;
@@ -135,19 +140,22 @@ int batch_begin_row(struct batch *batch, size_t statement, sqlite3_stmt **row,
         return batch->in_transaction ? 0 : begin_transaction(batch, diag);
 }
 
-int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag)
+/* Counts rows of the open transaction, and commits when it is large or old enough. */
+static int count_rows(struct batch *batch, uint64_t count, struct diag *diag)
 {
-        int rc = step(batch->statements[batch->row]);
-        if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
-                return db_error(batch->db, "write a row to", diag);
-        if (rc)
-                return fail(batch, diag);
-        batch->samples += batch->row == batch->sample;
         batch->rows += count;
         if (batch->rows >= batch->rows_a_commit ||
             now_ns() - batch->begin_ns >= NS_A_COMMIT)
                 return batch_flush(batch, diag);
         return 0;
+}
+
+int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag)
+{
+        int rc = step(batch->statements[batch->row]);
+        if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
+                return db_error(batch->db, "write a row to", diag);
+        return rc ? fail(batch, diag) : count_rows(batch, count, diag);
 }
 
 int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag)
@@ -156,6 +164,31 @@ int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag)
         if (!code && id)
                 *id = sqlite3_last_insert_rowid(batch->db->sqlite);
         return code;
+}
+
+/* ---- groups of rows ---- */
+
+void batch_add_group(struct batch *batch, struct row_group *group)
+{
+        group->next = batch->groups;
+        batch->groups = group;
+}
+
+int batch_count_row(struct batch *batch, struct diag *diag)
+{
+        if (batch->failure)
+                return repeat_failure(batch, diag);
+        int code = batch->in_transaction ? 0 : begin_transaction(batch, diag);
+        return code ? code : count_rows(batch, 1, diag);
+}
+
+int batch_end_group(struct batch *batch, uint64_t count, struct diag *diag)
+{
+        if (step(batch->statements[batch->row]))
+                return fail(batch, diag);
+        if (batch->row == batch->sample || batch->row == batch->sample + 1)
+                batch->samples += count;
+        return 0;
 }
 
 /* ---- making and freeing ---- */

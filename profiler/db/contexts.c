@@ -52,8 +52,7 @@ struct contexts *contexts_new(struct batch *batch, size_t one, size_t many, size
         if (!contexts)
                 return NULL;
         contexts->batch = batch;
-        contexts->rows =
-            (struct row_group){.batch = batch, .one = one, .many = many, .columns = 4};
+        row_group_open(&contexts->rows, batch, one, many, 4);
         contexts->pack_statement = pack;
         contexts->slot_count = FIRST_SLOTS;
         contexts->slots =
@@ -167,12 +166,7 @@ static void prefetch(const struct contexts *contexts, size_t from, size_t depth)
 
 /* ---- writing ---- */
 
-int contexts_write_rows(struct contexts *contexts, struct diag *diag)
-{
-        return row_group_write(&contexts->rows, diag);
-}
-
-static int write_pack(struct contexts *contexts, struct diag *diag)
+int contexts_write_pack(struct contexts *contexts, struct diag *diag)
 {
         sqlite3_stmt *statement;
         if (contexts->pack.count == 0)
@@ -189,34 +183,29 @@ static int write_pack(struct contexts *contexts, struct diag *diag)
         return code;
 }
 
-int contexts_write_pack(struct contexts *contexts, int64_t id, struct diag *diag)
+int contexts_write_pack_of(struct contexts *contexts, int64_t id, struct diag *diag)
 {
         return contexts->pack.count && id >= contexts->pack.first_id
-                   ? write_pack(contexts, diag)
+                   ? contexts_write_pack(contexts, diag)
                    : 0;
-}
-
-int contexts_write(struct contexts *contexts, struct diag *diag)
-{
-        int code = contexts_write_rows(contexts, diag);
-        return code ? code : write_pack(contexts, diag);
 }
 
 static int add_row(struct contexts *contexts, const struct stack_node *node,
                    struct diag *diag)
 {
-        const struct group_value row[] = {{.number = node->id},
-                                          {.kind = GROUP_KEY, .number = node->parent_id},
-                                          {.number = node->process_id},
-                                          {.number = (int64_t)node->ip}};
+        const struct group_value row[] = {{true, node->id},
+                                          {node->parent_id != 0, node->parent_id},
+                                          {true, node->process_id},
+                                          {true, (int64_t)node->ip}};
         return row_group_add(&contexts->rows, row, diag);
 }
 
 static int pack_node(struct contexts *contexts, const struct stack_node *node,
                      struct diag *diag)
 {
-        int code =
-            stack_pack_takes(&contexts->pack, node) ? 0 : write_pack(contexts, diag);
+        int code = stack_pack_takes(&contexts->pack, node)
+                       ? 0
+                       : contexts_write_pack(contexts, diag);
         if (!code && stack_pack_add(&contexts->pack, node))
                 code = diag_no_memory(diag);
         return code;

@@ -22,11 +22,9 @@ void contexts_free(struct contexts *contexts); /* NULL is allowed */
 int contexts_find(struct contexts *contexts, int64_t process_id, const uint64_t *ips,
                   size_t depth, enum context_use use, int64_t *id, struct diag *diag);
 
-/* Writes the pending rows: required before a sample that refers to a pending row. */
-int contexts_write_rows(struct contexts *contexts, struct diag *diag);
-/* Writes the nodes that wait to be packed, where ID is among them. */
-int contexts_write_pack(struct contexts *contexts, int64_t id, struct diag *diag);
-/* Writes all that waits. */
-int contexts_write(struct contexts *contexts, struct diag *diag);
+/* Writes the nodes that wait to be packed. */
+int contexts_write_pack(struct contexts *contexts, struct diag *diag);
+/* The same, where ID is among them. */
+int contexts_write_pack_of(struct contexts *contexts, int64_t id, struct diag *diag);
 
 #endif

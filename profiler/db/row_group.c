@@ -5,14 +5,25 @@
 #include <sqlite3.h>
 #include <string.h>
 
+void row_group_open(struct row_group *group, struct batch *batch, size_t one, size_t many,
+                    size_t columns)
+{
+        group->batch = batch;
+        group->one = one;
+        group->many = many;
+        group->columns = columns;
+        group->rows = 0;
+        batch_add_group(batch, group);
+}
+
 static void bind(sqlite3_stmt *statement, const struct group_value *values, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
                 int parameter = (int)i + 1;
-                if (values[i].kind == GROUP_KEY && values[i].number == 0)
-                        sqlite3_bind_null(statement, parameter);
-                else
+                if (values[i].known)
                         sqlite3_bind_int64(statement, parameter, values[i].number);
+                else
+                        sqlite3_bind_null(statement, parameter);
         }
 }
 
@@ -24,7 +35,7 @@ static int write_rows(struct row_group *group, size_t index, size_t first, size_
         if (code)
                 return code;
         bind(statement, group->values + first * group->columns, rows * group->columns);
-        return batch_end_rows(group->batch, rows, diag);
+        return batch_end_group(group->batch, rows, diag);
 }
 
 int row_group_write(struct row_group *group, struct diag *diag)
@@ -44,5 +55,6 @@ int row_group_add(struct row_group *group, const struct group_value *row,
 {
         memcpy(group->values + group->rows * group->columns, row,
                group->columns * sizeof(*row));
-        return ++group->rows == GROUP_ROWS ? row_group_write(group, diag) : 0;
+        int code = ++group->rows == GROUP_ROWS ? row_group_write(group, diag) : 0;
+        return code ? code : batch_count_row(group->batch, diag);
 }

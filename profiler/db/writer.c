@@ -18,6 +18,11 @@
 #define INSERT_STACK                                                                     \
         "INSERT OR FAIL INTO stack_node (stack_id, parent_id, process_id, ip) VALUES "
 #define STACK_ROW "(?, ?, ?, ?)"
+#define INSERT_SAMPLE                                                                    \
+        "INSERT OR FAIL INTO sample (time_ns, thread_id, cpu, ip, addr, "                \
+        "latency_cycles, data_source_id, stack_id, stall_ns, retire_latency_cycles) "    \
+        "VALUES "
+#define SAMPLE_ROW "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 /* X(symbol, sql): every statement of the writer. */
 #define STATEMENTS(X)                                                                    \
@@ -46,10 +51,8 @@
         X(STACKS, INSERT_STACK GROUP_OF(STACK_ROW))                                      \
         X(STACK_PACK, "INSERT INTO stack_pack (first_stack_id, process_id, return_ips, " \
                       "leaf_ips, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")                    \
-        X(SAMPLE, "INSERT INTO sample (time_ns, thread_id, cpu, ip, addr, "              \
-                  "latency_cycles, data_source_id, stack_id, stall_ns, "                 \
-                  "retire_latency_cycles) "                                              \
-                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                    \
+        X(SAMPLE, INSERT_SAMPLE SAMPLE_ROW)                                              \
+        X(SAMPLES, INSERT_SAMPLE GROUP_OF(SAMPLE_ROW))                                   \
         X(STACK_ACCESS, "INSERT INTO stack_access (sample_id, depth, cfa_offset_bytes) " \
                         "VALUES (?1, ?2, ?3)")                                           \
         X(OTHER_STACK_ACCESS, "INSERT INTO other_stack_access (sample_id, stack_id, "    \
@@ -99,6 +102,8 @@ struct writer {
         struct intern *counters;
         struct contexts *stacks;
         struct total_packs *totals;
+        struct row_group samples;
+        int64_t last_sample_id;
 };
 
 static int no_memory(struct writer *writer, struct diag *diag)
@@ -156,11 +161,13 @@ static int check_empty(struct db *db, struct diag *diag)
 }
 
 /* Opens the tables with many rows or a packed format. */
-static int open_stacks(struct writer *writer, struct diag *diag)
+static int open_groups(struct writer *writer, struct diag *diag)
 {
         writer->stacks = contexts_new(writer->batch, STATEMENT_STACK, STATEMENT_STACKS,
                                       STATEMENT_STACK_PACK);
         writer->totals = total_packs_new(writer->batch, STATEMENT_ALLOCATION_PACK);
+        row_group_open(&writer->samples, writer->batch, STATEMENT_SAMPLE,
+                       STATEMENT_SAMPLES, 10);
         return writer->stacks && writer->totals ? 0 : no_memory(writer, diag);
 }
 
@@ -183,7 +190,7 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
                 code = batch_open(db, statement_sql, STATEMENT_COUNT, STATEMENT_SAMPLE,
                                   &writer->batch, diag);
         if (!code)
-                code = open_stacks(writer, diag);
+                code = open_groups(writer, diag);
         if (code) {
                 writer_free(writer);
                 return code;
@@ -194,7 +201,7 @@ int writer_open(struct db *db, struct writer **result, struct diag *diag)
 
 int writer_flush(struct writer *writer, struct diag *diag)
 {
-        int code = contexts_write(writer->stacks, diag);
+        int code = contexts_write_pack(writer->stacks, diag);
         if (!code)
                 code = total_packs_write(writer->totals, diag);
         return code ? code : batch_flush(writer->batch, diag);
@@ -406,14 +413,30 @@ static int insert_data_source(struct writer *writer, const struct data_source_ro
         return batch_end_row(writer->batch, id, diag);
 }
 
+enum { WORD_MOST_BYTES = 32, SOURCE_KEY_BYTES = 9 + 4 * (WORD_MOST_BYTES + 1) };
+
+/* Sets KEY to all of ROW, and returns its length. It is made for every sample. */
+static size_t data_source_key(const struct data_source_row *row,
+                              char key[SOURCE_KEY_BYTES])
+{
+        const char *const words[] = {row->op, row->level, row->tlb, row->snoop};
+        const uint64_t raw = row->has_raw ? row->raw : 0;
+        char *end = key;
+        *end++ = (char)(row->locked | row->has_raw << 1);
+        end = mempcpy(end, &raw, sizeof(raw));
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+                end = mempcpy(end, words[i], strnlen(words[i], WORD_MOST_BYTES));
+                *end++ = '|';
+        }
+        return (size_t)(end - key);
+}
+
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
                        int64_t *id, struct diag *diag)
 {
-        char key[256];
-        sqlite3_snprintf(sizeof(key), key, "%s|%s|%s|%s|%d|%d|%llu", row->op, row->level,
-                         row->tlb, row->snoop, row->locked, row->has_raw,
-                         (unsigned long long)(row->has_raw ? row->raw : 0));
-        int64_t *place = intern_place(writer->data_sources, key, strlen(key));
+        char key[SOURCE_KEY_BYTES];
+        int64_t *place =
+            intern_place(writer->data_sources, key, data_source_key(row, key));
         if (!place)
                 return no_memory(writer, diag);
         int code = *place ? 0 : insert_data_source(writer, row, place, diag);
@@ -499,25 +522,20 @@ static int insert_set_conflict(struct writer *writer, int64_t sample_id,
 int writer_sample(struct writer *writer, const struct sample_row *row, int64_t *sample_id,
                   struct diag *diag)
 {
-        sqlite3_stmt *statement;
-        int code = contexts_write_rows(writer->stacks, diag);
-        if (!code)
-                code = batch_begin_row(writer->batch, STATEMENT_SAMPLE, &statement, diag);
-        if (code)
-                return code;
-        sqlite3_bind_int64(statement, 1, row->time_ns);
-        sqlite3_bind_int64(statement, 2, row->thread_id);
-        bind_if(statement, 3, row->cpu >= 0, row->cpu);
-        sqlite3_bind_int64(statement, 4, (int64_t)row->ip);
-        bind_if(statement, 5, row->has_addr, (int64_t)row->addr);
-        bind_if(statement, 6, row->latency_cycles >= 0, row->latency_cycles);
-        bind_id(statement, 7, row->data_source_id);
-        bind_id(statement, 8, row->stack_id);
-        bind_id(statement, 9, row->stall_ns);
-        bind_if(statement, 10, row->retire_latency_cycles >= 0,
-                row->retire_latency_cycles);
-        int64_t id;
-        code = batch_end_row(writer->batch, &id, diag);
+        const struct group_value values[] = {
+            {true, row->time_ns},
+            {true, row->thread_id},
+            {row->cpu >= 0, row->cpu},
+            {true, (int64_t)row->ip},
+            {row->has_addr, (int64_t)row->addr},
+            {row->latency_cycles >= 0, row->latency_cycles},
+            {row->data_source_id != 0, row->data_source_id},
+            {row->stack_id != 0, row->stack_id},
+            {row->stall_ns != 0, row->stall_ns},
+            {row->retire_latency_cycles >= 0, row->retire_latency_cycles},
+        };
+        int code = row_group_add(&writer->samples, values, diag);
+        int64_t id = ++writer->last_sample_id; /* SQLite numbers from 1, too */
         if (!code && row->stack_frame)
                 code = insert_stack_access(writer, id, row, diag);
         if (!code && row->other_stack_id)
@@ -622,7 +640,7 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)
 {
         sqlite3_stmt *statement;
-        int code = contexts_write_pack(writer->stacks, row->stack_id, diag);
+        int code = contexts_write_pack_of(writer->stacks, row->stack_id, diag);
         if (!code)
                 code = batch_begin_row(writer->batch, STATEMENT_ALLOCATION, &statement,
                                        diag);

@@ -303,21 +303,34 @@ TEST(leaf_and_caller_are_different_nodes)
 
 /* ---- what survives ---- */
 
-/* Stacks are written in groups; a commit may come before a group is full. */
-TEST(committed_samples_have_their_stacks)
+/* Stacks and samples are written in groups; a commit may come before a group is full. */
+TEST(committed_samples_have_their_stacks_and_accesses)
 {
-        for (uint64_t ip = 1; ip <= 60000; ip++) {
-                struct sample_row row = {.thread_id = r.thread, .ip = ip};
+        int64_t id;
+        for (int64_t number = 1; number <= 60000; number++) {
+                uint64_t ip = (uint64_t)number;
+                struct sample_row row = {.thread_id = r.thread,
+                                         .ip = ip,
+                                         .stack_frame = number % 3 == 0,
+                                         .cfa_offset_bytes = number};
                 assert_ok(writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE,
                                        &row.stack_id, NULL));
-                assert_ok(writer_sample(r.writer, &row, NULL, NULL));
+                assert_ok(writer_sample(r.writer, &row, &id, NULL));
+                assert_int_equal(id, number);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
         expect_int("SELECT count(*) FROM sample WHERE stack_id NOT IN (SELECT stack_id "
                    "FROM stack)",
                    0);
+        expect_int("SELECT count(*) FROM stack_access WHERE sample_id NOT IN (SELECT "
+                   "sample_id FROM sample)",
+                   0);
         end_recording();
         expect_int("SELECT count(*) FROM stack", 60000);
+        expect_int("SELECT count(*) FROM sample WHERE sample_id = ip", 60000);
+        expect_int("SELECT count(*) FROM stack_access JOIN sample USING (sample_id) "
+                   "WHERE cfa_offset_bytes = ip",
+                   20000);
 }
 
 TEST(totals_are_all_written)
