@@ -27,7 +27,7 @@ struct step_back {
         struct context_intern *module_index; /* (0, the sink's id) → index + 1 */
         struct module_code **modules;        /* NULL: it cannot be read */
         size_t module_count, module_capacity;
-        struct context_intern *place_index; /* (module index, file offset) → index + 1 */
+        struct context_intern *place_index; /* (the sink's id, file offset) → index + 1 */
         struct place *places;
         size_t place_count, place_capacity;
         uint8_t *bytes;                    /* DECODED_BYTES_MAX */
@@ -73,23 +73,23 @@ void step_back_free(struct step_back *step_back)
         free(step_back);
 }
 
-/* The index of the module that the sink knows as ID; SIZE_MAX: no memory. */
-static size_t find_module(struct step_back *step_back, int64_t id)
+/* The module that the sink knows as ID; NULL: it cannot be read. */
+static struct module_code *find_module(struct step_back *step_back, int64_t id)
 {
         struct context_node *node =
             context_intern_place(step_back->module_index, 0, (uint64_t)id);
         if (!node)
-                return SIZE_MAX;
+                return NULL;
         if (node->id)
-                return (size_t)node->id - 1;
+                return step_back->modules[node->id - 1];
         if (array_reserve(&step_back->modules, &step_back->module_capacity,
                           step_back->module_count, sizeof(*step_back->modules)) < 0)
-                return SIZE_MAX;
+                return NULL;
         const char *path = sink_module_path(step_back->sink, id);
-        step_back->modules[step_back->module_count++] =
-            path ? module_code_open(path) : NULL;
+        struct module_code *code = path ? module_code_open(path) : NULL;
+        step_back->modules[step_back->module_count++] = code;
         node->id = (int64_t)step_back->module_count;
-        return step_back->module_count - 1;
+        return code;
 }
 
 static bool decode(struct step_back *step_back, struct module_code *code,
@@ -108,11 +108,11 @@ static bool decode(struct step_back *step_back, struct module_code *code,
                instruction->continues;
 }
 
-static struct place *find_place(struct step_back *step_back, size_t module,
-                                uint64_t file_offset)
+static struct place *find_place(struct step_back *step_back,
+                                const struct event_place *where)
 {
-        struct context_node *node =
-            context_intern_place(step_back->place_index, module, file_offset);
+        struct context_node *node = context_intern_place(
+            step_back->place_index, (uint64_t)where->module_id, where->file_offset_bytes);
         if (!node)
                 return NULL;
         if (node->id)
@@ -122,8 +122,8 @@ static struct place *find_place(struct step_back *step_back, size_t module,
                 return NULL;
         struct place *place = &step_back->places[step_back->place_count++];
         node->id = (int64_t)step_back->place_count;
-        place->known = decode(step_back, step_back->modules[module], file_offset,
-                              &place->instruction);
+        place->known = decode(step_back, find_module(step_back, where->module_id),
+                              where->file_offset_bytes, &place->instruction);
         return place;
 }
 
@@ -205,10 +205,7 @@ find_in_memory(struct step_back *step_back, image_key image, uint32_t pid, uint6
 static const struct instruction *find_in_file(struct step_back *step_back,
                                               const struct event_place *where)
 {
-        size_t module = find_module(step_back, where->module_id);
-        const struct place *place =
-            module == SIZE_MAX ? NULL
-                               : find_place(step_back, module, where->file_offset_bytes);
+        const struct place *place = find_place(step_back, where);
         return place && place->known ? &place->instruction : NULL;
 }
 
