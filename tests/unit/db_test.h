@@ -75,6 +75,12 @@ static inline long long plain_int(const char *path, const char *sql)
 #define expect(sql, text)       assert_string_equal(plain_text("a.db", sql), text)
 #define expect_int(sql, number) assert_int_equal(plain_int("a.db", sql), number)
 
+/* What the ledger of a.db counts of KIND. */
+static inline void expect_ledger(const char *kind, long long value)
+{
+        expect_int(text_of("SELECT value FROM ledger WHERE kind = '%s'", kind), value);
+}
+
 static inline struct db *create_db(const char *path)
 {
         struct diag diag;

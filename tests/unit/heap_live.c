@@ -280,32 +280,30 @@ TEST(random_histories)
 TEST(growing_and_shrinking)
 {
         enum { BLOCKS = 60000, STRIDE = 7919 /* prime to BLOCKS */ };
-        struct heap_sites *sites = heap_sites_new();
-        struct heap_live *live = heap_live_new(sites);
-        uint32_t site;
-        assert_ok(heap_sites_find(sites, 1, "malloc", &site));
+        struct heap heap;
+        open_heap(&heap);
         for (uint64_t round = 0; round < 3; round++) {
                 for (uint64_t i = 0; i < BLOCKS; i++) {
                         uint64_t n = round == 0 ? i : i * STRIDE % BLOCKS;
                         struct heap_block block = {.addr = 0x1000 + 32 * n,
                                                    .size_bytes = 16 + n % 16};
-                        assert_ok(heap_live_begin(live, &block, note_ended, NULL));
+                        assert_ok(heap_live_begin(heap.live, &block, note_ended, NULL));
                 }
-                assert_int_equal(count_live(live), BLOCKS);
+                assert_int_equal(count_live(heap.live), BLOCKS);
                 for (uint64_t i = 0; i < BLOCKS; i++) {
                         uint64_t n = round == 1 ? i : i * STRIDE % BLOCKS;
                         struct heap_block block;
-                        assert_null(find(live, 0x1000 + 32 * n + 16 + n % 16));
-                        assert_int_equal(heap_live_end(live, 0x1000 + 32 * n, &block), 1);
+                        assert_null(find(heap.live, 0x1000 + 32 * n + 16 + n % 16));
+                        assert_int_equal(
+                            heap_live_end(heap.live, 0x1000 + 32 * n, &block), 1);
                         assert_int_equal(block.size_bytes, 16 + n % 16);
-                        assert_null(find(live, 0x1000 + 32 * n));
+                        assert_null(find(heap.live, 0x1000 + 32 * n));
                 }
-                assert_int_equal(count_live(live), 0);
+                assert_int_equal(count_live(heap.live), 0);
         }
-        assert_int_equal(heap_sites_at(sites, site)->live_bytes, 0);
-        assert_int_equal(heap_sites_at(sites, site)->allocations, 3 * BLOCKS);
-        heap_live_free(live);
-        heap_sites_free(sites);
+        assert_int_equal(heap_sites_at(heap.sites, 0)->live_bytes, 0);
+        assert_int_equal(heap_sites_at(heap.sites, 0)->allocations, 3 * BLOCKS);
+        close_heap(&heap);
 }
 
 /* A copy of PARENT, with a reference of its own; the sites are the same. */
@@ -394,17 +392,16 @@ TEST(copies_share_what_none_has_changed)
 {
         enum { BLOCKS = 60000, COPIES = 200 };
         static struct heap_live *copies[COPIES];
-        struct heap_sites *sites = heap_sites_new();
-        struct heap_live *live = heap_live_new(sites);
+        struct heap heap;
+        open_heap(&heap);
         struct heap_block block = {.size_bytes = 16};
-        assert_ok(heap_sites_find(sites, 1, "malloc", &block.site));
         for (uint64_t i = 0; i < BLOCKS; i++) {
                 block.addr = 0x1000 + 32 * i;
-                assert_ok(heap_live_begin(live, &block, note_ended, NULL));
+                assert_ok(heap_live_begin(heap.live, &block, note_ended, NULL));
         }
         size_t before = mallinfo2().uordblks;
         for (uint64_t i = 0; i < COPIES; i++) {
-                copies[i] = heap_live_copy(live);
+                copies[i] = heap_live_copy(heap.live);
                 assert_non_null(copies[i]);
                 assert_int_equal(heap_live_end(copies[i], 0x1000 + 32 * i, &block), 1);
         }
@@ -414,24 +411,20 @@ TEST(copies_share_what_none_has_changed)
                 assert_int_equal(count_live(copies[i]), BLOCKS - 1);
                 heap_live_free(copies[i]);
         }
-        assert_int_equal(count_live(live), BLOCKS);
-        heap_live_free(live);
-        heap_sites_free(sites);
+        assert_int_equal(count_live(heap.live), BLOCKS);
+        close_heap(&heap);
 }
 
 TEST(blocks_at_the_end_of_the_address_space)
 {
-        struct heap_sites *sites = heap_sites_new();
-        struct heap_live *live = heap_live_new(sites);
-        uint32_t site;
-        assert_ok(heap_sites_find(sites, 1, "mmap", &site));
+        struct heap heap;
+        open_heap(&heap);
         struct heap_block block = {.addr = UINT64_MAX - 15, .size_bytes = 4096};
-        assert_ok(heap_live_begin(live, &block, note_ended, NULL));
-        assert_non_null(find(live, UINT64_MAX));
-        assert_null(find(live, 0));
-        assert_null(find(live, UINT64_MAX - 16));
-        heap_live_free(live);
-        heap_sites_free(sites);
+        assert_ok(heap_live_begin(heap.live, &block, note_ended, NULL));
+        assert_non_null(find(heap.live, UINT64_MAX));
+        assert_null(find(heap.live, 0));
+        assert_null(find(heap.live, UINT64_MAX - 16));
+        close_heap(&heap);
 }
 
 static int refuse(void *context, const struct heap_block *block)
@@ -443,47 +436,42 @@ static int refuse(void *context, const struct heap_block *block)
 
 TEST(an_error_of_the_caller_is_passed_on_and_the_heap_is_right)
 {
-        struct heap_sites *sites = heap_sites_new();
-        struct heap_live *live = heap_live_new(sites);
-        uint32_t site;
-        assert_ok(heap_sites_find(sites, 1, "malloc", &site));
+        struct heap heap;
+        open_heap(&heap);
         struct heap_block block = {.addr = 100, .size_bytes = 10};
-        assert_ok(heap_live_begin(live, &block, refuse, NULL));
-        assert_int_equal(heap_live_begin(live, &block, refuse, NULL), -EIO);
-        assert_int_equal(count_live(live), 1);
-        assert_int_equal(heap_live_end_range(live, 104, 2, 5, refuse, NULL), -EIO);
-        assert_int_equal(count_live(live), 2);
-        assert_int_equal(heap_sites_at(sites, site)->live_bytes, 8);
-        heap_live_free(live);
-        heap_sites_free(sites);
+        assert_ok(heap_live_begin(heap.live, &block, refuse, NULL));
+        assert_int_equal(heap_live_begin(heap.live, &block, refuse, NULL), -EIO);
+        assert_int_equal(count_live(heap.live), 1);
+        assert_int_equal(heap_live_end_range(heap.live, 104, 2, 5, refuse, NULL), -EIO);
+        assert_int_equal(count_live(heap.live), 2);
+        assert_int_equal(heap_sites_at(heap.sites, 0)->live_bytes, 8);
+        close_heap(&heap);
 }
 
 /* While a block is resized it is there, unless another has begun in its place. */
 TEST(a_block_lives_until_it_has_been_resized)
 {
-        struct heap_sites *sites = heap_sites_new();
-        struct heap_live *live = heap_live_new(sites);
+        struct heap heap;
+        open_heap(&heap);
         struct heap_block block = {.addr = 0x1000, .size_bytes = 64}, ended;
         struct ended unseen = {0};
-        assert_ok(heap_sites_find(sites, 1, "malloc", &block.site));
-        assert_ok(heap_live_resize(live, 0x1000, 7));
-        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
+        assert_ok(heap_live_resize(heap.live, 0x1000, 7));
+        assert_ok(heap_live_end_resized(heap.live, 0x1000, 7, &ended));
 
-        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
-        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
-        assert_ok(heap_live_resize(live, 0x1000, 7));
-        assert_true(heap_live_holds(live, 0x103f));
-        assert_ok(heap_live_end_resized(live, 0x1000, 8, &ended));
-        assert_int_equal(heap_live_end_resized(live, 0x1000, 7, &ended), 1);
-        assert_false(heap_live_holds(live, 0x103f));
+        assert_ok(heap_live_begin(heap.live, &block, note_ended, &unseen));
+        assert_ok(heap_live_end_resized(heap.live, 0x1000, 7, &ended));
+        assert_ok(heap_live_resize(heap.live, 0x1000, 7));
+        assert_true(heap_live_holds(heap.live, 0x103f));
+        assert_ok(heap_live_end_resized(heap.live, 0x1000, 8, &ended));
+        assert_int_equal(heap_live_end_resized(heap.live, 0x1000, 7, &ended), 1);
+        assert_false(heap_live_holds(heap.live, 0x103f));
 
-        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
-        assert_ok(heap_live_resize(live, 0x1000, 7));
-        assert_ok(heap_live_begin(live, &block, note_ended, &unseen));
-        assert_ok(heap_live_end_resized(live, 0x1000, 7, &ended));
-        assert_true(heap_live_holds(live, 0x1000));
-        heap_live_free(live);
-        heap_sites_free(sites);
+        assert_ok(heap_live_begin(heap.live, &block, note_ended, &unseen));
+        assert_ok(heap_live_resize(heap.live, 0x1000, 7));
+        assert_ok(heap_live_begin(heap.live, &block, note_ended, &unseen));
+        assert_ok(heap_live_end_resized(heap.live, 0x1000, 7, &ended));
+        assert_true(heap_live_holds(heap.live, 0x1000));
+        close_heap(&heap);
 }
 
 TEST(sites_are_contexts_and_functions)

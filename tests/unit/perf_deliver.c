@@ -255,8 +255,7 @@ TEST(samples_keep_what_they_know)
             "SELECT count(*) FROM sample JOIN thread USING (thread_id) JOIN process "
             "USING (process_id) WHERE ip = 0x407000 AND pid = -1 AND tid = -1",
             1);
-        expect_int("SELECT value FROM ledger WHERE kind = 'samples of unknown threads'",
-                   1);
+        expect_ledger("samples of unknown threads", 1);
 }
 
 /* The tracker's file is mapped in two pieces, which a child inherits. */
@@ -296,11 +295,8 @@ TEST(the_tracker_is_counted_and_left_out)
         map(30, 10, 0x400000, 0x1000, "/opt/q");
         hand_over(31, &inside);
         finish();
-        expect_int("SELECT value FROM ledger WHERE unit = 'samples' AND kind = 'samples "
-                   "in the heap tracker'",
-                   4);
-        expect_int("SELECT value FROM ledger WHERE kind = 'samples on an impossible CPU'",
-                   1);
+        expect_ledger("samples in the heap tracker", 4);
+        expect_ledger("samples on an impossible CPU", 1);
         expect_int("SELECT count(*) FROM sample", 7);
         expect("WITH RECURSIVE up (id, ip, level) AS (SELECT stack.parent_id, stack.ip, "
                "1 FROM sample JOIN stack USING (stack_id) WHERE sample.ip = 0x500040 "

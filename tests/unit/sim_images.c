@@ -315,7 +315,7 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
         finish();
         kill(producer, SIGKILL);
         assert_int_equal(waitpid(producer, NULL, 0), producer);
-        expect_int("SELECT value FROM ledger WHERE kind = 'processes left running'", 1);
+        expect_ledger("processes left running", 1);
 }
 
 /* ---- no process is lost ---- */
@@ -342,8 +342,7 @@ TEST(a_child_that_never_began_is_counted)
         slice_end(parent, SIMPMU_EXITED, 200);
         finish();
         expect_int("SELECT count(*) FROM process", 1);
-        expect_int("SELECT value FROM ledger WHERE kind = 'processes without records'",
-                   1);
+        expect_ledger("processes without records", 1);
         expect_int("SELECT count(*) FROM ledger", 1);
 }
 
@@ -372,8 +371,7 @@ TEST(children_of_ended_children_are_found_at_the_end)
         slice_end(child, SIMPMU_EXITED, 130);
         finish();
         expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
-        expect_int("SELECT value FROM ledger WHERE kind = 'processes without records'",
-                   1);
+        expect_ledger("processes without records", 1);
 }
 
 TEST(a_process_between_two_programs_is_counted_as_such)
@@ -381,8 +379,7 @@ TEST(a_process_between_two_programs_is_counted_as_such)
         struct simpmu_slice *slice = start_process();
         __atomic_store_n(&slice->executing, 1, __ATOMIC_RELEASE);
         finish();
-        expect_int(
-            "SELECT value FROM ledger WHERE kind = 'processes between two programs'", 1);
+        expect_ledger("processes between two programs", 1);
         expect_int("SELECT count(*) FROM ledger", 1);
 }
 
@@ -475,8 +472,7 @@ TEST(damaged_records_end_their_process_and_nothing_else)
         assert_int_equal(slice_used_bytes(bad), 0);
         finish();
         expect_int("SELECT count(*) FROM sample", 2);
-        expect_int(
-            "SELECT value FROM ledger WHERE kind = 'processes with damaged records'", 1);
+        expect_ledger("processes with damaged records", 1);
 }
 
 TEST(first_records_that_begin_no_process_are_refused)
@@ -485,8 +481,7 @@ TEST(first_records_that_begin_no_process_are_refused)
         drain();
         finish();
         expect_int("SELECT count(*) FROM process", 0);
-        expect_int(
-            "SELECT value FROM ledger WHERE kind = 'processes with damaged records'", 1);
+        expect_ledger("processes with damaged records", 1);
 }
 
 /* ---- hostile bytes ---- */

@@ -246,8 +246,7 @@ TEST(readings_that_overlap_are_refused_and_counted)
                                         &diag));
         finish();
         expect_int("SELECT count(*) FROM reading", 2);
-        expect_int(
-            "SELECT value FROM ledger WHERE kind = 'counter readings out of order'", 3);
+        expect_ledger("counter readings out of order", 3);
 }
 
 TEST(events_of_nobody_are_counted)
@@ -258,7 +257,7 @@ TEST(events_of_nobody_are_counted)
         finish();
         /* The kernel may sample a process for a while after it told of its end. */
         expect_int("SELECT count(*) FROM sample", 1);
-        expect_int("SELECT value FROM ledger WHERE kind = 'events without a process'", 1);
+        expect_ledger("events without a process", 1);
 }
 
 /* This program is a file with a build-id; readelf says which. */
@@ -338,9 +337,7 @@ TEST(no_more_than_1_gib_is_read_at_the_end)
         finish();
         expect_int("SELECT count(*) FROM module", 2);
         expect("SELECT path FROM module_file JOIN module USING (module_id)", "small");
-        expect_int("SELECT value FROM ledger WHERE unit = 'files' AND kind = 'large "
-                   "files without a build-id not read'",
-                   1);
+        expect_ledger("large files without a build-id not read", 1);
 }
 
 /* A thread's stack in a block; the source knows the whole mapping around it. */

@@ -237,11 +237,6 @@ static const char *object_of(int sample)
                                           sample));
 }
 
-static void expect_ledger(const char *kind, int value)
-{
-        expect_int(text_of("SELECT value FROM ledger WHERE kind = '%s'", kind), value);
-}
-
 /* ---- code ---- */
 
 TEST(names_the_line_and_what_was_inlined)
