@@ -171,65 +171,9 @@ static void assert_stack(sqlite3_stmt *statement, const struct known_stack *stac
         assert_int_equal(id, 0);
 }
 
-TEST(stacks_are_one_tree_per_process)
+/* Looks at all rows of the stacks, and frees them. */
+static void assert_stacks(struct known_stack *stacks)
 {
-        int64_t second;
-        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
-        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
-        for (size_t i = 0; i < STACKS; i++) {
-                make_stack(&stacks[i], second);
-                assert_ok(writer_stack(r.writer, stacks[i].process, stacks[i].ips,
-                                       stacks[i].depth, CONTEXT_OF_SAMPLE, &stacks[i].id,
-                                       NULL));
-        }
-        for (size_t i = 0; i < STACKS; i++) {
-                int64_t again;
-                writer_stack(r.writer, stacks[i].process, stacks[i].ips, stacks[i].depth,
-                             CONTEXT_OF_SAMPLE, &again, NULL);
-                assert_int_equal(again, stacks[i].id);
-        }
-        end_recording();
-
-        sqlite3 *sqlite = plain_open("a.db");
-        sqlite3_stmt *statement;
-        sqlite3_prepare_v2(
-            sqlite, "SELECT parent_id, process_id, ip FROM stack WHERE stack_id = ?", -1,
-            &statement, NULL);
-        for (size_t i = 0; i < STACKS; i++)
-                assert_stack(statement, &stacks[i]);
-        sqlite3_finalize(statement);
-        sqlite3_close(sqlite);
-        free(stacks);
-}
-
-/* Allocations' nodes are packed; of those, in any order, that a sample is in too there
- * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
- * may hold, some of them above the middle of the address space. */
-TEST(stacks_of_allocations_are_packed)
-{
-        int64_t second, samples = 0;
-        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
-        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
-        for (size_t i = 0; i < STACKS; i++) {
-                struct known_stack *stack = &stacks[i];
-                int64_t again;
-                make_stack(stack, second);
-                stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
-                bool sampled = next_random() % 50 == 0;
-                assert_ok(
-                    writer_stack(r.writer, stack->process, stack->ips, stack->depth,
-                                 sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION,
-                                 &stack->id, NULL));
-                samples += sampled;
-                const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
-                sampled = next_random() % 50 == 0;
-                writer_stack(r.writer, earlier->process, earlier->ips, earlier->depth,
-                             sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION, &again,
-                             NULL);
-                assert_int_equal(again, earlier->id);
-        }
-        end_recording();
-
         sqlite3 *sqlite = plain_open("a.db");
         sqlite3_stmt *statement;
         /* A view would be read as a whole for each node. */
@@ -245,6 +189,56 @@ TEST(stacks_of_allocations_are_packed)
         sqlite3_finalize(statement);
         sqlite3_close(sqlite);
         free(stacks);
+}
+
+static int64_t write_known(const struct known_stack *stack, enum context_use use)
+{
+        int64_t id;
+        assert_ok(writer_stack(r.writer, stack->process, stack->ips, stack->depth, use,
+                               &id, NULL));
+        return id;
+}
+
+TEST(stacks_are_one_tree_per_process)
+{
+        int64_t second;
+        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
+        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
+        for (size_t i = 0; i < STACKS; i++) {
+                make_stack(&stacks[i], second);
+                stacks[i].id = write_known(&stacks[i], CONTEXT_OF_SAMPLE);
+        }
+        for (size_t i = 0; i < STACKS; i++)
+                assert_int_equal(write_known(&stacks[i], CONTEXT_OF_SAMPLE),
+                                 stacks[i].id);
+        end_recording();
+        assert_stacks(stacks);
+}
+
+/* Allocations' nodes are packed; of those, in any order, that a sample is in too there
+ * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
+ * may hold, some of them above the middle of the address space. */
+TEST(stacks_of_allocations_are_packed)
+{
+        int64_t second, samples = 0;
+        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
+        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
+        for (size_t i = 0; i < STACKS; i++) {
+                struct known_stack *stack = &stacks[i];
+                make_stack(stack, second);
+                stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
+                bool sampled = next_random() % 50 == 0;
+                stack->id = write_known(stack, sampled ? CONTEXT_OF_SAMPLE
+                                                       : CONTEXT_OF_ALLOCATION);
+                samples += sampled;
+                const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
+                sampled = next_random() % 50 == 0;
+                assert_int_equal(write_known(earlier, sampled ? CONTEXT_OF_SAMPLE
+                                                              : CONTEXT_OF_ALLOCATION),
+                                 earlier->id);
+        }
+        end_recording();
+        assert_stacks(stacks);
         expect_int("SELECT count(*) - count(DISTINCT stack_id) FROM stack", 0);
         assert_true(samples > 0 &&
                     plain_int("a.db", "SELECT count(*) FROM stack_node") > samples);
@@ -256,13 +250,19 @@ TEST(stacks_of_allocations_are_packed)
                    0);
 }
 
+static int64_t write_stack(const uint64_t *ips, size_t depth, enum context_use use)
+{
+        int64_t id;
+        assert_ok(writer_stack(r.writer, r.process, ips, depth, use, &id, NULL));
+        return id;
+}
+
 /* A leaf of a pack says so: its address is no return address. */
 TEST(packed_leaves_are_told)
 {
         const uint64_t ips[] = {0x10, 0x20, 0x30};
-        int64_t id;
-        writer_stack(r.writer, r.process, ips, 3, CONTEXT_OF_ALLOCATION, &id, NULL);
-        writer_stack(r.writer, r.process, ips + 1, 2, CONTEXT_OF_ALLOCATION, &id, NULL);
+        write_stack(ips, 3, CONTEXT_OF_ALLOCATION);
+        write_stack(ips + 1, 2, CONTEXT_OF_ALLOCATION);
         end_recording();
         expect_int("SELECT sum(ip * is_leaf) FROM packed_stack", 0x30);
         expect_int("SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf", 0x50);
@@ -272,14 +272,10 @@ TEST(packed_leaves_are_told)
 TEST(new_stacks_share_their_callers)
 {
         const uint64_t first[] = {0x10, 0x20, 0x30}, second[] = {0x11, 0x20, 0x30};
-        int64_t ids[3], sampled;
-        writer_stack(r.writer, r.process, first, 3, CONTEXT_OF_NEW_ALLOCATION, &ids[0],
-                     NULL);
-        writer_stack(r.writer, r.process, second, 3, CONTEXT_OF_NEW_ALLOCATION, &ids[1],
-                     NULL);
-        writer_stack(r.writer, r.process, first, 1, CONTEXT_OF_NEW_ALLOCATION, &ids[2],
-                     NULL);
-        writer_stack(r.writer, r.process, second, 3, CONTEXT_OF_SAMPLE, &sampled, NULL);
+        const int64_t ids[] = {write_stack(first, 3, CONTEXT_OF_NEW_ALLOCATION),
+                               write_stack(second, 3, CONTEXT_OF_NEW_ALLOCATION),
+                               write_stack(first, 1, CONTEXT_OF_NEW_ALLOCATION)};
+        write_stack(second, 3, CONTEXT_OF_SAMPLE);
         end_recording();
         expect_int("SELECT count(*) FROM packed_stack", 5);
         expect_int("SELECT count(DISTINCT parent_id) FROM packed_stack WHERE is_leaf", 1);
@@ -288,14 +284,13 @@ TEST(new_stacks_share_their_callers)
         expect_int("SELECT count(*) FROM stack_node", 3);
 }
 
-/* An instruction may follow a call and be sampled itself: in one case its address is
- * a return address, in the other not, so that a node never means both. */
+/* An instruction may follow a call and be sampled itself: in one case its address is a
+ * return address, in the other not, so that a node never means both. */
 TEST(leaf_and_caller_are_different_nodes)
 {
         const uint64_t deep[] = {0x10, 0x20, 0x30};
-        int64_t deep_id, leaf_id;
-        writer_stack(r.writer, r.process, deep, 3, CONTEXT_OF_SAMPLE, &deep_id, NULL);
-        writer_stack(r.writer, r.process, deep + 1, 2, CONTEXT_OF_SAMPLE, &leaf_id, NULL);
+        write_stack(deep, 3, CONTEXT_OF_SAMPLE);
+        write_stack(deep + 1, 2, CONTEXT_OF_SAMPLE);
         end_recording();
         expect_int("SELECT count(*) FROM stack", 4);
         expect_int("SELECT count(*) FROM stack WHERE ip = 0x20", 2);
@@ -336,9 +331,7 @@ TEST(committed_samples_have_their_stacks_and_accesses)
 TEST(totals_are_all_written)
 {
         for (uint64_t ip = 1; ip <= 200; ip++) {
-                int64_t stack;
-                writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE, &stack,
-                             NULL);
+                int64_t stack = write_stack(&ip, 1, CONTEXT_OF_SAMPLE);
                 assert_ok(writer_allocation_total(r.writer, stack,
                                                   ip % 2 ? "malloc" : "calloc", ip,
                                                   10 * ip, 2 * ip, NULL));
@@ -384,9 +377,7 @@ TEST(packs_are_committed_by_number)
 {
         for (uint64_t i = 0; i < 120000; i++) {
                 const uint64_t ips[] = {0x1000 + i % 100, 0x2000 + i % 100};
-                int64_t id;
-                assert_ok(writer_stack(r.writer, r.process, ips, 2,
-                                       CONTEXT_OF_NEW_ALLOCATION, &id, NULL));
+                write_stack(ips, 2, CONTEXT_OF_NEW_ALLOCATION);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM stack_pack") > 0);
         end_recording();

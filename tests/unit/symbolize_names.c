@@ -297,16 +297,15 @@ TEST(symbols_tell_of_functions_of_one_name)
         struct symbol_names names = {0};
         bool one_file;
 
-        assert_ok(symbol_names_add(&names, "cmp.isra.0", 1, "a.c", true));
-        assert_ok(symbol_names_add(&names, "cmp", 2, "b.c", true));
-        assert_ok(symbol_names_add(&names, "part", 3, "a.c", true));
-        assert_ok(symbol_names_add(&names, "part.cold", 4, "a.c", true));
-        assert_ok(symbol_names_add(&names, "main.init", 5, "a.c", true));
-        assert_ok(symbol_names_add(&names, "main.run", 6, "a.c", true));
-        assert_ok(symbol_names_add(&names, "open", 7, NULL, false));
-        assert_ok(symbol_names_add(&names, "open", 8, "b.c", true));
-        assert_ok(symbol_names_add(&names, "init", 9, "b.c", true));
-        assert_ok(symbol_names_add(&names, "init", 10, "b.c", true));
+        static const char *const symbols[][2] = {
+            {"cmp.isra.0", "a.c"}, {"cmp", "b.c"},       {"part", "a.c"},
+            {"part.cold", "a.c"},  {"main.init", "a.c"}, {"main.run", "a.c"},
+            {"open", NULL},        {"open", "b.c"},      {"init", "b.c"},
+            {"init", "b.c"}};
+
+        for (size_t i = 0; i < LENGTH(symbols); i++)
+                assert_ok(symbol_names_add(&names, symbols[i][0], i + 1, symbols[i][1],
+                                           symbols[i][1] != NULL));
         assert_true(symbol_names_elsewhere(&names, "cmp", "a.c"));
         assert_true(symbol_names_elsewhere(&names, "cmp", "b.c"));
         assert_false(symbol_names_elsewhere(&names, "part", "a.c"));
