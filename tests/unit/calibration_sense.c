@@ -60,45 +60,32 @@ TEST(a_machine_as_published_makes_sense)
         expect(figures, 0);
 }
 
-TEST(sizes_far_from_the_systems_do_not)
+TEST(figures_that_cannot_be_true_do_not)
 {
-        struct figures figures = zen3;
-        figures.levels[0].kib = 362;
-        expect(figures, -ERANGE);
-        figures = zen3;
-        figures.levels[1].kib = 64;
-        expect(figures, -ERANGE);
-        figures = zen3;
-        figures.levels[2].kib = 134000;
-        expect(figures, -ERANGE);
-}
-
-TEST(a_cache_slower_than_the_next_does_not)
-{
-        struct figures figures = zen3;
-        figures.levels[0].cycles = 6;
-        figures.levels[1].cycles = 5;
-        expect(figures, -ERANGE);
-        figures = zen3;
-        figures.memory_cycles = 40;
-        expect(figures, -ERANGE);
-}
-
-TEST(an_l1_that_no_core_has_does_not)
-{
-        struct figures figures = zen3;
-        figures.levels[0].cycles = 11.5;
-        expect(figures, -ERANGE);
-        figures.levels[0].cycles = 1.5;
-        expect(figures, -ERANGE);
-}
-
-TEST(a_plateau_that_its_curve_leaves_early_does_not)
-{
-        struct figures figures = zen3;
-        figures.levels[2].reported_kib = 131072;
-        figures.levels[2].kib = 131072;
-        figures.curve[2][0] = 8192;
-        figures.curve[2][1] = 250;
-        expect(figures, -ERANGE);
+        struct figures with = zen3;
+        const struct {
+                double *figure, value;
+        } cases[] = {
+            /* Sizes far from the system's. */
+            {&with.levels[0].kib, 362},
+            {&with.levels[1].kib, 64},
+            {&with.levels[2].kib, 134000},
+            /* A cache slower than the next level. */
+            {&with.levels[1].cycles, 3},
+            {&with.memory_cycles, 40},
+            /* An L1 that no core has. */
+            {&with.levels[0].cycles, 11.5},
+            {&with.levels[0].cycles, 1.5},
+        };
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                with = zen3;
+                *cases[i].figure = cases[i].value;
+                expect(with, -ERANGE);
+        }
+        /* A plateau that its curve leaves early. */
+        with = zen3;
+        with.levels[2].kib = with.levels[2].reported_kib = 131072;
+        with.curve[2][0] = 8192;
+        with.curve[2][1] = 250;
+        expect(with, -ERANGE);
 }

@@ -3,10 +3,11 @@
 #include "option_number.h"
 #include "unit_test.h"
 
+static struct diag diag;
+
 static uint64_t whole(const char *text)
 {
         uint64_t value = 0;
-        struct diag diag;
         assert_ok(option_whole("--n", text, 0, UINT64_MAX, &value, &diag));
         return value;
 }
@@ -14,7 +15,6 @@ static uint64_t whole(const char *text)
 static uint64_t bytes(const char *text)
 {
         uint64_t value = 0;
-        struct diag diag;
         assert_ok(option_bytes("--n", text, 0, UINT64_MAX, &value, &diag));
         return value;
 }
@@ -22,7 +22,6 @@ static uint64_t bytes(const char *text)
 static double number(const char *text)
 {
         double value = 0;
-        struct diag diag;
         assert_ok(option_number("--n", text, 0, 1e9, &value, &diag));
         return value;
 }
@@ -60,7 +59,6 @@ TEST(nothing_else_is_a_number)
         for (size_t i = 0; i < LENGTH(texts); i++) {
                 double value;
                 uint64_t whole_value;
-                struct diag diag;
                 assert_int_equal(
                     option_whole("--n", texts[i], 0, UINT64_MAX, &whole_value, &diag),
                     -EINVAL);
@@ -73,7 +71,6 @@ TEST(nothing_else_is_a_number)
         }
         char long_text[200];
         double value;
-        struct diag diag;
         memset(long_text, '1', sizeof(long_text));
         assert_false(number_parse(long_text, sizeof(long_text), &value));
         assert_int_equal(option_whole("--n", "1.0", 0, 5, &(uint64_t){0}, &diag),
@@ -90,7 +87,6 @@ TEST(the_message_has_the_limits)
 {
         uint64_t value;
         double fraction;
-        struct diag diag;
         option_whole("--n", "7", 1, 6, &value, &diag);
         assert_string_equal(diag.text, "--n: '7' is not a whole number from 1 to 6");
         option_whole("--n", "x", 1, INT64_MAX, &value, &diag);
