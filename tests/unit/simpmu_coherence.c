@@ -2,20 +2,6 @@
 /* Lines that move between cores: where a load finds them, how long, how often lost. */
 #include "simpmu_rig.h"
 
-#define SETTLE 8000u /* instructions after which everything has arrived */
-
-static uint64_t latency_cycles(const struct rig *rig)
-{
-        return last_sample.latency_slots / rig->machine.slots_per_cycle;
-}
-
-static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
-                    uint64_t address)
-{
-        run_thread(rig, core);
-        touch(rig, kind, address, SETTLE);
-}
-
 /* ---- states ---- */
 
 TEST(a_modified_line_is_answered_by_its_core)

@@ -4,7 +4,6 @@
 #include "simpmu_rig.h"
 
 #define CORES_OF_NODE 4u
-#define SETTLE        8000u /* instructions after which everything has arrived */
 #define PAGE          4096ull
 
 static struct simpmu_params two_nodes(void)
@@ -14,18 +13,6 @@ static struct simpmu_params two_nodes(void)
         params.cores = CORES_OF_NODE;
         params.nodes = 2;
         return params;
-}
-
-static uint64_t latency_cycles(const struct rig *rig)
-{
-        return last_sample.latency_slots / rig->machine.slots_per_cycle;
-}
-
-static void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
-                    uint64_t address)
-{
-        run_thread(rig, core);
-        touch(rig, kind, address, SETTLE);
 }
 
 static uint32_t node_of_thread(const struct rig *rig, uint32_t thread)

@@ -95,8 +95,7 @@ TEST(the_load_buffer_bounds_the_overlap)
         params.l2_queue_entries = 64;
         params.load_buffer_entries = 8;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-        for (uint64_t i = 0; i < loads; i++)
-                touch(rig, ACCESS_LOAD, scattered(i, 64 * MIB), 1);
+        load_scattered(rig, loads, 1);
         assert_near((double)now_cycles(rig, 0) / (double)loads, DRAM_CYCLES / 8.0, 0.05);
 }
 

@@ -24,6 +24,7 @@
 #define POINTER          0u /* the register that a chase loads */
 #define WORD_BYTES       8u
 #define NO_SAMPLES       UINT32_MAX
+#define SETTLE           8000u /* instructions after which everything has arrived */
 
 /* A machine with threads on cores of their own; one runs at a time. */
 struct rig {
@@ -260,6 +261,18 @@ static inline void touch(struct rig *rig, enum access_kind kind, uint64_t addres
                          uint16_t instructions)
 {
         touch_at(rig, 1, kind, address, instructions);
+}
+
+static inline uint64_t latency_cycles(const struct rig *rig)
+{
+        return last_sample.latency_slots / rig->machine.slots_per_cycle;
+}
+
+static inline void on_core(struct rig *rig, uint32_t core, enum access_kind kind,
+                           uint64_t address)
+{
+        run_thread(rig, core);
+        touch(rig, kind, address, SETTLE);
 }
 
 /* pointer = *pointer, in a block of one instruction, as generated code does it. */

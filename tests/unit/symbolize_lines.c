@@ -229,28 +229,6 @@ TEST(counts_operations_of_long_instructions)
         line_table_free(&table);
 }
 
-TEST(takes_the_row_that_begins_last)
-{
-        struct bytes bytes = {0};
-        struct line_answer answers[] = {
-            {.vaddr = 0x11}, {.vaddr = 0x15}, {.vaddr = 0x19}};
-        struct line_table table;
-
-        begin_table(&bytes, 3, 1);
-        set_address(&bytes, 0x10); /* 0x10 to 0x20 */
-        add_row(&bytes, 0, 1);
-        end_sequence(&bytes, 0x10);
-        set_address(&bytes, 0x14); /* over it, up to 0x18 */
-        add_row(&bytes, 0, 41);
-        end_sequence(&bytes, 4);
-        end_table(&bytes);
-        assert_int_equal(find(&bytes, answers, 3, &table), 0);
-        assert_true(answers[0].found && answers[0].line == 2);
-        assert_true(answers[1].found && answers[1].line == 42);
-        assert_false(answers[2].found);
-        line_table_free(&table);
-}
-
 /* Binutils' ld gives discarded functions the address 0, lld the last ones; what begins
  * there is code when the program has code at 0. libdw does not tell them apart. */
 TEST(leaves_out_what_the_linker_discarded)
