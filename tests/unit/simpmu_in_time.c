@@ -31,38 +31,28 @@ static double chase(const struct simpmu_params *params, bool in_time,
                rig->machine.slots_per_cycle;
 }
 
-/* Without it each step takes DRAM's latency. */
-TEST(a_chase_waits_for_memory)
+TEST(data_in_time_waits_for_buffers_and_bandwidth_alone)
 {
-        struct simpmu_params params = default_params();
+        static const struct {
+                bool in_time;
+                uint16_t other_instructions;
+                double dram_gbs, least, most; /* cycles */
+        } cases[] = {
+            {false, 0, DRAM_GBS, DRAM_CYCLES, 10 * DRAM_CYCLES},
+            /* 400 instructions take 100 cycles, in which buffers bring six lines. */
+            {true, 400, DRAM_GBS, 100, 106},
+            /* Lines come as fast as twelve buffers let them, 200 / 12 cycles each, */
+            {true, 0, DRAM_GBS, 16, 18.5},
+            /* or as DRAM does: 64 bytes at 1 GB/s take 64 ns, 128 cycles. */
+            {true, 0, 1, 120, 140},
+        };
 
-        assert_true(chase(&params, false, 0) > DRAM_CYCLES);
-}
-
-/* 400 instructions take 100 cycles, in which buffers bring six lines: no wait. */
-TEST(data_in_time_is_waited_for_no_longer)
-{
-        struct simpmu_params params = default_params();
-
-        double cycles = chase(&params, true, 400);
-        assert_true(cycles >= 100 && cycles < 106);
-}
-
-/* Lines come as fast as twelve buffers let them, 200 / 12 cycles each. */
-TEST(buffers_limit_it)
-{
-        struct simpmu_params params = default_params();
-
-        double cycles = chase(&params, true, 0);
-        assert_true(cycles > 16 && cycles < 18.5);
-}
-
-/* Or as DRAM does: 64 bytes at 1 GB/s take 64 ns, 128 cycles. */
-TEST(bandwidth_limits_it)
-{
-        struct simpmu_params params = default_params();
-
-        params.dram_bandwidth_gbs = 1;
-        double cycles = chase(&params, true, 0);
-        assert_true(cycles > 120 && cycles < 140);
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct simpmu_params params = default_params();
+                params.dram_bandwidth_gbs = cases[i].dram_gbs;
+                double cycles =
+                    chase(&params, cases[i].in_time, cases[i].other_instructions);
+                if (cycles < cases[i].least || cycles > cases[i].most)
+                        fail_msg("case %zu: %g cycles", i, cycles);
+        }
 }
