@@ -38,6 +38,10 @@ TEST(slow_loads_of_contended_intervals_suffer_contention)
         expect(CAUSE_CONTENTION, LEVEL_DRAM, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
         expect(CAUSE_DRAM, LEVEL_DRAM, 250, false, ANSWER_YES, BOUND_BANDWIDTH);
         expect(CAUSE_CONTENTION, LEVEL_LFB, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
+        /* DRAM cannot be so fast: the rest of a prefetch's time. */
+        expect(CAUSE_CONTENTION, LEVEL_DRAM, 149, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 150, false, ANSWER_YES, BOUND_BANDWIDTH);
+        expect(CAUSE_DRAM, LEVEL_DRAM, 149, false, ANSWER_NO, BOUND_LATENCY);
         expect(CAUSE_DRAM, LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_LATENCY);
         /* The cache is as fast as ever: an innocent neighbour. */
         expect(CAUSE_NONE, LEVEL_L1, 4, false, ANSWER_YES, BOUND_BANDWIDTH);

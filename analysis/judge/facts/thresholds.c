@@ -14,6 +14,7 @@
 /* With fewer loads, an interval's LMRL is random. */
 static const double QUIET_LOADS_MIN = 1000;
 static const double QUIET_BANDWIDTH_PART = 0.25;
+static const double PREFETCHED_PART = 0.75;
 /* Of such a latency DRAM takes the smaller half. */
 static const double QUEUED_TIMES = 2;
 /* Above the last cache's latency on any server CPU; for machines without the fact. */
@@ -38,6 +39,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
             .knee_gbs = machine->dram_knee_gbs,
             .saturating_cores = machine->saturating_cores,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
+            .prefetched_latency_cycles = PREFETCHED_PART * machine->dram_latency_cycles,
             .queued_latency_cycles = QUEUED_TIMES * machine->dram_latency_cycles,
             .cache_latency_cycles =
                 LMRL_FACTOR * (isnan(cache) ? DEFAULT_CACHE_LATENCY_CYCLES : cache),
@@ -136,6 +138,7 @@ static int fill_from_run(struct db *db, const struct run_counters *counters,
                 thresholds->quiet_lmrl_cycles = lmrl_cycles;
         if (isnan(thresholds->high_latency_cycles)) {
                 thresholds->high_latency_cycles = LMRL_FACTOR * sampling_cycles;
+                thresholds->prefetched_latency_cycles = PREFETCHED_PART * sampling_cycles;
                 thresholds->queued_latency_cycles = QUEUED_TIMES * sampling_cycles;
         }
         if (isnan(thresholds->bandwidth_gbs))
@@ -216,6 +219,8 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
             {"saturating_cores", thresholds->saturating_cores, "cores",
              origins->saturating_cores},
             {"high_latency_cycles", thresholds->high_latency_cycles, "cycles",
+             latency_origin},
+            {"prefetched_latency_cycles", thresholds->prefetched_latency_cycles, "cycles",
              latency_origin},
             {"queued_latency_cycles", thresholds->queued_latency_cycles, "cycles",
              latency_origin},

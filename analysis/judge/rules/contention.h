@@ -62,6 +62,8 @@ struct thresholds {
         double saturating_cores;
         /* A load with a longer latency was slower than an uncontended DRAM load. */
         double high_latency_cycles;
+        /* DRAM cannot serve a load in a shorter time. */
+        double prefetched_latency_cycles;
         /* A load of a line from DRAM with a longer latency waited longer for a buffer
          * than for DRAM. */
         double queued_latency_cycles;

@@ -56,11 +56,20 @@ bool level_waits_for_dram(enum level level)
         return levels[level].waits_for_dram;
 }
 
+/* DRAM cannot serve a load so fast: a prefetch requested the line, and came late. */
+static bool is_late_prefetch(const struct sample_facts *sample,
+                             const struct thresholds *thresholds)
+{
+        return level_is_dram(sample->level) &&
+               sample->latency_cycles < thresholds->prefetched_latency_cycles;
+}
+
 enum answer sample_contended(const struct sample_facts *sample,
                              const struct thresholds *thresholds)
 {
         if (!level_waits_for_dram(sample->level) || sample->latency_cycles < 0 ||
-            sample->latency_cycles <= thresholds->high_latency_cycles)
+            (sample->latency_cycles <= thresholds->high_latency_cycles &&
+             !is_late_prefetch(sample, thresholds)))
                 return ANSWER_NO;
         return isnan(thresholds->high_latency_cycles) ? ANSWER_UNKNOWN
                                                       : sample->bandwidth_short;
