@@ -149,7 +149,7 @@ static void count_load(const struct record *record, struct reading *reading)
 
 static void count_item(const struct perf_data_item *item, struct reading *reading)
 {
-        struct record record;
+        struct record record = {.kind = RECORD_UNKNOWN};
         if (item->kind == PERF_DATA_ROUND) {
                 reading->rounds++;
                 return;

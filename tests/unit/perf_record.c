@@ -102,7 +102,7 @@ static void check_refused(const struct record_layout *layout, size_t size)
 
 static struct record decode(const struct record_layout *layout, size_t size)
 {
-        struct record record = {0};
+        struct record record = {.kind = RECORD_UNKNOWN};
         assert_ok(record_decode(layout, maker.values, size, &record));
         return record;
 }
