@@ -102,7 +102,8 @@ static void check_refused(const struct record_layout *layout, size_t size)
 
 static struct record decode(const struct record_layout *layout, size_t size)
 {
-        struct record record = {.kind = RECORD_UNKNOWN};
+        struct record record;
+        memset(&record, 1, sizeof(record)); /* what is not set shows */
         assert_ok(record_decode(layout, maker.values, size, &record));
         return record;
 }
@@ -322,6 +323,8 @@ TEST(names_losses_and_throttling)
         assert_int_equal(record.kind, RECORD_COMM);
         assert_true(record.comm.exec);
         assert_string_equal(record.comm.name, "worker");
+        record = decode(&memory_layout, finish(PERF_RECORD_COMM, 0));
+        assert_false(record.comm.exec);
         check_cuts(&memory_layout, size);
 
         begin();
