@@ -16,14 +16,19 @@ struct sampler {
         uint64_t countdown; /* loads or slots until the next sample */
 };
 
-/* splitmix64: any seed is good, also 0. */
-static inline uint64_t sampler_random(struct sampler *sampler)
+/* A random number; any STATE is good at first, also 0. */
+static inline uint64_t splitmix64(uint64_t *state)
 {
-        uint64_t bits = sampler->state += 0x9e3779b97f4a7c15u;
+        uint64_t bits = *state += 0x9e3779b97f4a7c15u;
 
         bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
         bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
         return bits ^ bits >> 31;
+}
+
+static inline uint64_t sampler_random(struct sampler *sampler)
+{
+        return splitmix64(&sampler->state);
 }
 
 static inline void sampler_rearm(struct sampler *sampler)

@@ -2,18 +2,11 @@
 /* See branch_sample.h. */
 #include "branch_sample.h"
 
+#include "sampler.h"
+
 struct branch_sample branch_sample_windows(uint64_t seed)
 {
         return (struct branch_sample){.end = BRANCH_WINDOW_INSTRUCTIONS, .random = seed};
-}
-
-/* The multiplier and increment of Knuth's MMIX. */
-static uint64_t next_random(uint64_t *state)
-{
-        const uint32_t good_bits = 33;
-
-        *state = *state * 6364136223846793005u + 1442695040888963407u;
-        return *state >> good_bits;
 }
 
 /* The time between windows is random, lest they follow a loop's rhythm. */
@@ -22,6 +15,6 @@ void branch_sample_next(struct branch_sample *sample, uint64_t instruction)
         const uint64_t mean =
             (uint64_t)BRANCH_WINDOW_INSTRUCTIONS * (BRANCH_WINDOW_SHARE - 1);
 
-        sample->begin = instruction + mean / 2 + next_random(&sample->random) % mean;
+        sample->begin = instruction + mean / 2 + splitmix64(&sample->random) % mean;
         sample->end = sample->begin + BRANCH_WINDOW_INSTRUCTIONS;
 }

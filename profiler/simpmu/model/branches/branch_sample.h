@@ -18,7 +18,7 @@
 struct branch_sample {
         uint64_t begin;  /* branches are predicted behind this instruction */
         uint64_t end;    /* and up to this one; UINT64_MAX: always */
-        uint64_t random; /* the state of a generator */
+        uint64_t random; /* the state of splitmix64 */
 };
 
 /* All branches are predicted. */
