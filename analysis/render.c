@@ -83,6 +83,12 @@ struct render *render_begin(enum format format, FILE *out, const char *const *na
         return render;
 }
 
+void render_shorten_names(struct render *render)
+{
+        if (render->table)
+                table_shorten_names(render->table);
+}
+
 static void json_row(struct render *render, const struct cell *cells)
 {
         fputs(render->any_row ? ",\n {" : "[\n {", render->out);

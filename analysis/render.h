@@ -43,6 +43,11 @@ struct render;
 struct render *render_begin(enum format format, FILE *out, const char *const *names,
                             size_t count, size_t width);
 
+/* Before the first row: names in a table's columns of text lose template arguments, as
+ * far as needed to fit beside numbers. Different names get different forms where they
+ * can. */
+void render_shorten_names(struct render *render);
+
 /* Returns 0 or -ENOMEM. */
 int render_row(struct render *render, const struct cell *cells);
 
@@ -63,6 +68,7 @@ void csv_row(FILE *out, const struct cell *cells, size_t count);
 
 struct table;
 struct table *table_new(const char *const *names, size_t count, size_t width);
+void table_shorten_names(struct table *table);
 int table_row(struct table *table, FILE *out, const struct cell *cells);
 void table_end(struct table *table, FILE *out);
 

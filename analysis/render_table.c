@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "render.h"
+#include "short_name.h"
 #include "text.h"
 
-enum { LAYOUT_ROWS = 1000, TEXT_WIDTH_MIN = 14, LAST_WIDTH_MIN = 20 };
+/* Names of NAME_BYTES fit a line beside the numbers. */
+enum { LAYOUT_ROWS = 1000, TEXT_WIDTH_MIN = 14, LAST_WIDTH_MIN = 20, NAME_BYTES = 60 };
 
 struct table_cell {
         char *text;
@@ -24,6 +26,7 @@ struct table {
         struct table_cell *rows; /* rows that precede the layout */
         size_t row_count;
         bool laid_out;
+        bool short_names;
 };
 
 struct table *table_new(const char *const *names, size_t count, size_t width)
@@ -42,6 +45,11 @@ struct table *table_new(const char *const *names, size_t count, size_t width)
         free(table->rows);
         free(table);
         return NULL;
+}
+
+void table_shorten_names(struct table *table)
+{
+        table->short_names = true;
 }
 
 static char *cell_text(const struct cell *cell)
@@ -155,8 +163,95 @@ static void narrow(struct table *table)
         }
 }
 
+/* ---- long names ---- */
+
+/* A name in a cell, and its form without the long parts. */
+struct long_name {
+        char **cell;
+        char *whole;
+        char *shorter;
+};
+
+static int by_shorter(const void *left, const void *right)
+{
+        const struct long_name *a = left, *b = right;
+        int order = strcmp(a->shorter, b->shorter);
+        return order ? order : strcmp(a->whole, b->whole);
+}
+
+/* A copy of NAME that is shorter if NAME is long, and unlike the one of OTHER (may be
+ * NULL). NULL without memory. */
+static char *shortened(const char *name, const char *other)
+{
+        size_t length = strlen(name);
+        char *text = other ? short_name_unlike(name, &length, other, strlen(other))
+                           : short_name(name, &length, NAME_BYTES);
+        char *ended = text ? strndup(text, length) : NULL;
+        free(text);
+        return ended;
+}
+
+/* The long names of the rows before the layout; returns how many. */
+static size_t find_long_names(const struct table *table, struct long_name *names)
+{
+        size_t count = 0;
+        for (size_t i = 0; i < table->row_count * table->count; i++) {
+                char **cell = &table->rows[i].text;
+                char *shorter =
+                    strlen(*cell) > NAME_BYTES ? shortened(*cell, NULL) : NULL;
+                if (shorter)
+                        names[count++] = (struct long_name){cell, *cell, shorter};
+        }
+        qsort(names, count, sizeof(*names), by_shorter);
+        return count;
+}
+
+/* Puts the COUNT names that have one shorter form into their cells. */
+static void put_shorter(struct long_name *names, size_t count)
+{
+        const char *first = names[0].whole, *last = names[count - 1].whole;
+        const bool alike = strcmp(first, last) != 0;
+        for (size_t i = 0; i < count; i++) {
+                const char *other = strcmp(names[i].whole, first) != 0 ? first : last;
+                char *unlike = alike ? shortened(names[i].whole, other) : NULL;
+                *names[i].cell = unlike ? unlike : names[i].shorter;
+                if (unlike)
+                        free(names[i].shorter);
+        }
+        /* Only now, because they were compared. */
+        for (size_t i = 0; i < count; i++)
+                free(names[i].whole);
+}
+
+/* A name of a later row. */
+static void shorten(char **name)
+{
+        char *shorter = strlen(*name) > NAME_BYTES ? shortened(*name, NULL) : NULL;
+        if (!shorter)
+                return;
+        free(*name);
+        *name = shorter;
+}
+
+/* Without memory names stay whole. */
+static void shorten_rows(const struct table *table)
+{
+        struct long_name *names =
+            calloc(table->row_count * table->count + 1, sizeof(*names));
+        size_t count = names ? find_long_names(table, names) : 0;
+        for (size_t i = 0, next; i < count; i = next) {
+                for (next = i + 1; next < count; next++)
+                        if (strcmp(names[next].shorter, names[i].shorter) != 0)
+                                break;
+                put_shorter(&names[i], next - i);
+        }
+        free(names);
+}
+
 static void lay_out(struct table *table, FILE *out)
 {
+        if (table->short_names)
+                shorten_rows(table);
         for (size_t i = 0; i < table->count; i++) {
                 table->widths[i] = text_width(table->names[i]);
                 for (size_t r = 0; r < table->row_count; r++) {
@@ -188,6 +283,8 @@ int table_row(struct table *table, FILE *out, const struct cell *cells)
                         free(row[--i].text);
                 return -ENOMEM;
         }
+        for (size_t i = 0; table->laid_out && table->short_names && i < table->count; i++)
+                shorten(&row[i].text);
         if (table->laid_out)
                 print_row(table, out, row);
         else if (++table->row_count == LAYOUT_ROWS)

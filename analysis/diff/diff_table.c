@@ -9,10 +9,7 @@
 #include "diff.h"
 #include "diff_cells.h"
 #include "prose.h"
-#include "short_name.h"
 #include "verdict.h"
-
-enum { NAME_BYTES = 60 };
 
 /* Share of the larger whole; rows with less and with few samples are hidden. */
 static const double NOTABLE_SHARE = 0.001;
@@ -143,19 +140,6 @@ static char *place_text(const struct diff_pair *pair, const char *file)
         return text_of("%s:%" PRId64 " (was %" PRId64 ")", base_of(file), after, before);
 }
 
-static char *short_text(const char *name, bool whole)
-{
-        size_t length = name ? strlen(name) : 0;
-        char *text = !name   ? strdup("-")
-                     : whole ? strdup(name)
-                             : short_name(name, &length, NAME_BYTES);
-        if (!text || !name)
-                return text;
-        char *ended = text_of("%.*s", (int)length, text);
-        free(text);
-        return ended;
-}
-
 static void put_estimates_for_people(struct cells *row, const char *unit,
                                      const struct estimate *from,
                                      const struct estimate *to,
@@ -216,21 +200,21 @@ static size_t kind_columns(const struct table_kind *kind)
 }
 
 static void put_names_for_people(struct cells *row, const char *kind,
-                                 const struct diff_pair *pair, bool whole)
+                                 const struct diff_pair *pair)
 {
         if (strcmp(kind, "line") == 0) {
                 cells_put_made(row, place_text(pair, diff_name(pair, 2)), false);
-                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
+                cells_put_text(row, diff_name(pair, 1) ?: "-");
         } else if (strcmp(kind, "function") == 0) {
                 cells_put_text(row, base_of(diff_name(pair, 0)) ?: "-");
-                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
+                cells_put_text(row, diff_name(pair, 1) ?: "-");
         } else if (strcmp(kind, "object") == 0) {
                 cells_put_text(row, diff_name(pair, 0));
-                cells_put_made(row, short_text(diff_name(pair, 1), whole), false);
+                cells_put_text(row, diff_name(pair, 1) ?: "-");
                 cells_put_made(row, place_text(pair, diff_name(pair, 3)), false);
         } else {
-                cells_put_made(row, short_text(diff_name(pair, 0), whole), false);
-                cells_put_made(row, short_text(diff_name(pair, 1) ?: "", whole), false);
+                cells_put_text(row, diff_name(pair, 0) ?: "-");
+                cells_put_text(row, diff_name(pair, 1) ?: "");
         }
 }
 
@@ -357,7 +341,7 @@ static int print_pairs(const struct rows *rows, struct others *others)
                 }
                 shown++;
                 put_pair(&row, diff, rows->figures, pair);
-                put_names_for_people(&row, diff->kind->name, pair, !rows->options->width);
+                put_names_for_people(&row, diff->kind->name, pair);
                 code = cells_finish(rows->render, &row);
         }
         return code;
@@ -401,9 +385,12 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
         memcpy(names + count, kind->columns, sizeof(kind->columns));
         struct render *render =
             render_begin(FORMAT_TABLE, out, names, count + columns, options->width);
-        int code =
-            render ? print_rows(&(struct rows){diff, options, figures, columns, render})
-                   : -ENOMEM;
+        int code = render ? 0 : -ENOMEM;
+        if (!code && options->width)
+                render_shorten_names(render);
+        if (!code)
+                code =
+                    print_rows(&(struct rows){diff, options, figures, columns, render});
         render_end(render);
         return code;
 }

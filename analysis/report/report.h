@@ -332,8 +332,8 @@ struct report_rows {
         const char *sql;
         int64_t top;
         struct report_choice choice;
-        size_t width;      /* see report_options */
-        size_t name_bytes; /* longer names lose template arguments; 0: never */
+        size_t width;     /* see report_options */
+        bool short_names; /* see render_shorten_names */
         const char *alignment;
         size_t left_out; /* number of leading SQL columns that are hidden */
         const char *const *extra_names;

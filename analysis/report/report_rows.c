@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From a query to a renderer: reports in CSV and JSON, and the table for people. */
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "report.h"
-#include "short_name.h"
 #include "statement.h"
 
 /* The names of all columns; the caller frees the array, not the names. */
@@ -37,137 +34,6 @@ static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
                 cells[count + i] = rows->extra[i];
 }
 
-/* A row's name, and its form without the long parts. */
-struct long_name {
-        char *whole, *shorter;
-        size_t whole_bytes, shorter_bytes;
-};
-
-struct long_names {
-        struct long_name *items;
-        size_t count, capacity;
-};
-
-static int by_shorter(const void *left, const void *right)
-{
-        const struct long_name *a = left, *b = right;
-        size_t bytes =
-            a->shorter_bytes < b->shorter_bytes ? a->shorter_bytes : b->shorter_bytes;
-        int order = memcmp(a->shorter, b->shorter, bytes);
-        return order ? order
-                     : (a->shorter_bytes > b->shorter_bytes) -
-                           (a->shorter_bytes < b->shorter_bytes);
-}
-
-static bool is_long(const struct cell *cell, size_t name_bytes)
-{
-        return cell->type == CELL_TEXT && name_bytes > 0 && cell->length > name_bytes;
-}
-
-static int add_name(struct long_names *names, const struct cell *cell, size_t name_bytes)
-{
-        struct long_name name = {.whole_bytes = cell->length,
-                                 .shorter_bytes = cell->length,
-                                 .whole = malloc(cell->length + 1)};
-        if (name.whole)
-                memcpy(name.whole, cell->bytes, cell->length);
-        name.shorter = short_name(cell->bytes, &name.shorter_bytes, name_bytes);
-        if (!name.whole || !name.shorter ||
-            array_reserve(&names->items, &names->capacity, names->count,
-                          sizeof(*names->items))) {
-                free(name.whole);
-                free(name.shorter);
-                return -ENOMEM;
-        }
-        names->items[names->count++] = name;
-        return 0;
-}
-
-/* All long names of STATEMENT's rows. Resets STATEMENT, which runs again later. */
-static int read_names(struct db *db, sqlite3_stmt *statement,
-                      const struct report_rows *rows, struct long_names *names,
-                      struct diag *diag)
-{
-        int code = 0;
-        while (!code && (code = statement_next(db, statement, diag)) > 0) {
-                code = 0;
-                for (int i = 0; i < sqlite3_column_count(statement) && !code; i++) {
-                        struct cell cell = cell_of_name(statement, i);
-                        if (is_long(&cell, rows->name_bytes) &&
-                            add_name(names, &cell, rows->name_bytes))
-                                code = diag_no_memory(diag);
-                }
-        }
-        sqlite3_reset(statement);
-        if (names->count > 0)
-                qsort(names->items, names->count, sizeof(*names->items), by_shorter);
-        return code;
-}
-
-static void free_names(struct long_names *names)
-{
-        for (size_t i = 0; i < names->count; i++) {
-                free(names->items[i].whole);
-                free(names->items[i].shorter);
-        }
-        free(names->items);
-}
-
-/* Another name with the same short form as CELL's, SHORTER; NULL: none. */
-static const struct long_name *namesake(const struct long_names *names,
-                                        const struct cell *cell,
-                                        const struct long_name *shorter)
-{
-        const struct long_name *end = names->items + names->count;
-        const struct long_name *at = names->count > 0
-                                         ? bsearch(shorter, names->items, names->count,
-                                                   sizeof(*names->items), by_shorter)
-                                         : NULL;
-        while (at && at > names->items && by_shorter(at - 1, shorter) == 0)
-                at--;
-        for (; at && at < end && by_shorter(at, shorter) == 0; at++)
-                if (at->whole_bytes != cell->length ||
-                    memcmp(at->whole, cell->bytes, cell->length) != 0)
-                        return at;
-        return NULL;
-}
-
-/* Gives CELL a shorter name, which the caller frees; NULL: no change. */
-static char *shorten(struct cell *cell, size_t name_bytes, const struct long_names *names)
-{
-        if (!is_long(cell, name_bytes))
-                return NULL;
-        struct long_name name = {.shorter_bytes = cell->length};
-        name.shorter = short_name(cell->bytes, &name.shorter_bytes, name_bytes);
-        const struct long_name *other =
-            name.shorter ? namesake(names, cell, &name) : NULL;
-        if (other) {
-                free(name.shorter);
-                name.shorter_bytes = cell->length;
-                name.shorter = short_name_unlike(cell->bytes, &name.shorter_bytes,
-                                                 other->whole, other->whole_bytes);
-        }
-        if (name.shorter) {
-                cell->bytes = name.shorter;
-                cell->length = name.shorter_bytes;
-        }
-        return name.shorter;
-}
-
-static int render_cells(struct render *render, const struct report_rows *rows,
-                        const struct long_names *long_names, struct cell *cells,
-                        size_t count, struct diag *diag)
-{
-        char **names = calloc(count + 1, sizeof(*names));
-        for (size_t i = 0; names && i < count; i++)
-                names[i] = shorten(&cells[i], rows->name_bytes, long_names);
-        int code = names ? render_row(render, cells) : -ENOMEM;
-        for (size_t i = 0; names && i < count; i++)
-                free(names[i]);
-        free(names);
-        return code ? diag_no_memory(diag) : 0;
-}
-
 static int render_statement(struct db *db, sqlite3_stmt *statement,
                             const struct report_rows *rows, enum format format, FILE *out,
                             struct diag *diag)
@@ -178,16 +44,14 @@ static int render_statement(struct db *db, sqlite3_stmt *statement,
         struct cell *cells = calloc(count + 1, sizeof(*cells));
         struct render *render =
             names ? render_begin(format, out, names, count, rows->width) : NULL;
-        struct long_names long_names = {0};
         int code = cells && render ? 0 : diag_no_memory(diag);
-        if (!code && rows->name_bytes > 0)
-                code = read_names(db, statement, rows, &long_names, diag);
+        if (!code && rows->short_names)
+                render_shorten_names(render);
         while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
                 fill_cells(statement, rows, cells);
-                code = render_cells(render, rows, &long_names, cells, count, diag);
+                code = render_row(render, cells) ? diag_no_memory(diag) : 0;
         }
         render_end(render);
-        free_names(&long_names);
         free(cells);
         free(names);
         return code;

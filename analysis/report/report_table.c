@@ -350,9 +350,6 @@ static int explain_sharing(struct db *db, const struct report_options *options, 
         return code;
 }
 
-/* A name of this length fits a line beside the numbers. */
-enum { NAME_BYTES = 60 };
-
 /* Rows ordered by latency or samples only have loads above the threshold, which readers
  * may miss. */
 static void explain_threshold(const struct report_summary *summary, FILE *out)
@@ -413,7 +410,7 @@ static int print_rows(struct db *db, const struct report_options *options,
             .top = options->top,
             .choice = options->choice,
             .width = options->width,
-            .name_bytes = options->whole_names ? 0 : NAME_BYTES,
+            .short_names = !options->whole_names,
             .alignment =
                 brief ? options->kind->brief_alignment : options->kind->alignment,
             .left_out = (options->kind->measured && !summary->has_first_run) +

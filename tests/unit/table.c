@@ -40,3 +40,54 @@ TEST(later_texts_are_cut_in_wide_columns)
         check("ab", "", "abc", "abc  end");
         check("a", "x", "a text of many bytes", "a text of many bytes  end");
 }
+
+/* Returns the line number LINE of TEXT, which it changes. */
+static const char *line_of(char *text, int line)
+{
+        char *found = strtok(text, "\n");
+        while (line-- > 0)
+                found = strtok(NULL, "\n");
+        return found;
+}
+
+/* Asserts line number LINE of a table of one column with the COUNT NAMES. */
+static void check_names(const char *const *names, size_t count, int line,
+                        const char *expected)
+{
+        const char *column = "name";
+        char *text = NULL;
+        size_t bytes;
+        FILE *out = open_memstream(&text, &bytes);
+        struct render *render = render_begin(FORMAT_TABLE, out, &column, 1, 0);
+
+        render_shorten_names(render);
+        for (size_t i = 0; i < count; i++) {
+                struct cell cell = text_cell(names[i]);
+                assert_int_equal(render_row(render, &cell), 0);
+        }
+        render_end(render);
+        fclose(out);
+        assert_string_equal(line_of(text, line), expected);
+        free(text);
+}
+
+#define LONG_TYPE "a_type_with_a_name_of_many_characters_that_fills_most_of_a_line"
+
+TEST(long_names_lose_template_arguments)
+{
+        const char *const names[] = {"f<int>", "g<" LONG_TYPE ">::h"};
+
+        check_names(names, 2, 1, "f<int>");
+        check_names(names, 2, 2, "g<...>::h");
+}
+
+TEST(different_names_stay_different)
+{
+        const char *const names[] = {"g<" LONG_TYPE ">::h<" LONG_TYPE "_one>",
+                                     "g<" LONG_TYPE ">::h<" LONG_TYPE "_two>",
+                                     "g<" LONG_TYPE ">::h<" LONG_TYPE "_one>"};
+
+        check_names(names, 3, 1, "g<...>::h<" LONG_TYPE "_one>");
+        check_names(names, 3, 2, "g<...>::h<" LONG_TYPE "_two>");
+        check_names(names, 3, 3, "g<...>::h<" LONG_TYPE "_one>");
+}
