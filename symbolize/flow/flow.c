@@ -20,7 +20,6 @@
 #include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
-#include "vector_use.h"
 
 /* For a thread-local place with an index: the base register's target, and the operand's
  * distance from it without the index. */
@@ -237,8 +236,6 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 answer_operand(walk, &state, &code->steps[step], answer);
                 if (rule_applies("numbers"))
                         number_use(code, step, &answer->access);
-                if (answer->access.vector && rule_applies("vectors"))
-                        vector_use(code, step, &answer->access);
                 break;
         }
         if (walk->context->input->folded)

@@ -1,392 +1,510 @@
 /* SPDX-License-Identifier: MIT */
-/* The number is followed through copies in registers and on the stack, along a few ways
- * and a bounded number of instructions. Floating-point arithmetic decides, as its bits
- * are also tested as integers. It decides nothing if another way counts with an integer,
- * as in a union that several cases read. */
+/* The number is followed through copies in registers, up to the next branch: behind that,
+ * each way may take it for another kind. The first instruction that counts with it
+ * decides. Programs do nearly all integer operations on the bits of floating point, too.
+ */
 #include "number_use.h"
 
-#include "number_shown.h"
+#include "decoded.h"
 
 enum {
-        STEPS_LIMIT = 128,
-        REAL_STEPS_LIMIT = 24, /* behind what counts with floating point */
-        WAYS_LIMIT = 8,
-        INTEGERS_LIMIT = 64
+        STEPS_LIMIT = 32, /* between branches */
+        BRANCHES_LIMIT = 3,
+        FLAGS_LIMIT = 8, /* instructions that flags are looked for in */
+        SMALL_BITS = 20, /* of constants that no bits of floating point are like */
+        SHORT_BYTES = 2  /* no number of floating point has fewer than 4 */
 };
 
 /* The vector registers that numbers are handed on in, as arguments and as results
  * (System V ABI, AMD64 supplement, figure 3.4). */
 enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
 
-struct way {
-        size_t step;
-        struct number_held held;
-        bool taken; /* an instruction has read it, so a call need not receive it */
-        bool real;  /* it was counted with as one of floating point */
-        bool whole; /* no program does that to bits of floating point */
-        unsigned real_steps;
-        uint64_t integers; /* a bit for each of INTEGER_STEPS that it was met at before */
+/* Where the number is. */
+struct held {
+        uint32_t bytes;
+        bool extended;    /* by bits of zero when it was read */
+        bool in_memory;   /* it is what the instruction's own operand reads */
+        bool stored;      /* so a call need not receive it */
+        uint32_t general; /* registers, by their DWARF numbers */
+        uint32_t vector;  /* by their own */
 };
 
-struct use {
-        const struct flow_code *code;
-        const struct flow_step *load;
-        struct number_fact shown;
-        unsigned steps_left;
-        struct way ways[WAYS_LIMIT];
-        size_t way_count;
-        /* Instructions that count with an integer, on ways with floating point and on
-         * others. */
-        size_t integer_steps[INTEGERS_LIMIT];
-        size_t integer_count;
-        uint64_t on_real, on_others;
-        bool by_vector; /* it was loaded into a vector register */
-        bool both; /* one way counts with it as either, or takes an integer's bits for
-                    * floating point */
-};
+#define EITHER(name)           ZYDIS_MNEMONIC_##name, ZYDIS_MNEMONIC_V##name
+#define SCALAR(name)           EITHER(name##SD), EITHER(name##SS)
+#define ALL(name)              SCALAR(name), EITHER(name##PD), EITHER(name##PS)
+#define LISTED(list, mnemonic) is_listed(list, sizeof(list) / sizeof(*(list)), mnemonic)
 
-/* Notes that the instruction AT counts with an integer. */
-static void meet_integer(struct use *use, struct way *way, size_t at)
+static bool is_listed(const ZydisMnemonic *list, size_t count, ZydisMnemonic mnemonic)
 {
-        size_t i = 0;
-
-        while (i < use->integer_count && use->integer_steps[i] != at)
-                i++;
-        if (i == INTEGERS_LIMIT)
-                return;
-        if (i == use->integer_count)
-                use->integer_steps[use->integer_count++] = at;
-        way->integers |= UINT64_C(1) << i;
+        for (size_t i = 0; i < count; i++)
+                if (list[i] == mnemonic)
+                        return true;
+        return false;
 }
 
-/* The surer kind counts. */
-static void take(struct use *use, struct way *way, size_t at,
-                 const struct number_fact *fact)
-{
-        struct number_fact *shown = &use->shown;
+/* ---- operands ---- */
 
-        if (fact->number == NUMBER_ANY)
+static uint32_t general_bit(ZydisRegister name)
+{
+        uint8_t number = instruction_register(name);
+
+        return number < REGISTER_COUNT ? UINT32_C(1) << number : 0;
+}
+
+static uint32_t vector_bit(const ZydisDecodedOperand *operand)
+{
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
+                return 0;
+        switch (ZydisRegisterGetClass(operand->reg.value)) {
+        case ZYDIS_REGCLASS_XMM:
+        case ZYDIS_REGCLASS_YMM:
+        case ZYDIS_REGCLASS_ZMM:
+                return UINT32_C(1) << (ZydisRegisterGetId(operand->reg.value) & 31);
+        default:
+                return 0;
+        }
+}
+
+static bool reads(const struct held *held, const ZydisDecodedOperand *operand)
+{
+        if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
+                return false;
+        switch (operand->type) {
+        case ZYDIS_OPERAND_TYPE_REGISTER:
+                return (held->general & general_bit(operand->reg.value)) ||
+                       (held->vector & vector_bit(operand));
+        case ZYDIS_OPERAND_TYPE_MEMORY:
+                return held->in_memory && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
+        default:
+                return false;
+        }
+}
+
+/* The first operand of DECODED that reads the number; NULL: none does. */
+static const ZydisDecodedOperand *reader(const struct held *held,
+                                         const struct decoded *decoded)
+{
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++)
+                if (reads(held, &decoded->operands[i]))
+                        return &decoded->operands[i];
+        return NULL;
+}
+
+/* Whether the last two operands are one register, as where it is set to zero or tested.
+ */
+static bool reads_twice(const struct decoded *decoded)
+{
+        const ZydisDecodedOperand *last =
+            &decoded->operands[decoded->instruction.operand_count_visible - 1];
+
+        return decoded->instruction.operand_count_visible > 1 &&
+               last[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               last[-1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               last[0].reg.value == last[-1].reg.value;
+}
+
+/* The constant that DECODED has at its end; NULL: none. */
+static const ZydisDecodedOperand *constant_of(const struct decoded *decoded)
+{
+        size_t count = decoded->instruction.operand_count_visible;
+
+        return count > 1 &&
+                       decoded->operands[count - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+                   ? &decoded->operands[count - 1]
+                   : NULL;
+}
+
+/* ---- what an instruction shows ---- */
+
+/* Whether it counts with numbers of floating point: not when it moves them or mixes them
+ * with others, or changes their bits. */
+static bool is_real(const struct decoded *decoded)
+{
+        static const ZydisMnemonic counting[] = {
+            ALL(ADD),          ALL(SUB),         ALL(MUL),         ALL(DIV),
+            ALL(MIN),          ALL(MAX),         ALL(SQRT),        ALL(CMP),
+            SCALAR(COMI),      SCALAR(UCOMI),    ALL(ROUND),       EITHER(CVTSD2SS),
+            EITHER(CVTSS2SD),  EITHER(CVTSD2SI), EITHER(CVTSS2SI), EITHER(CVTTSD2SI),
+            EITHER(CVTTSS2SI), EITHER(CVTPS2PD), EITHER(CVTPD2PS)};
+
+        switch (decoded->instruction.meta.category) {
+        case ZYDIS_CATEGORY_VFMA:
+                return true;
+        case ZYDIS_CATEGORY_X87_ALU:
+                return decoded->instruction.mnemonic != ZYDIS_MNEMONIC_FILD;
+        default:
+                return LISTED(counting, decoded->instruction.mnemonic);
+        }
+}
+
+/* What DECODED counts with is one number of floating point or several: where several
+ * operands read it, the one that is surest. */
+static void take_real(const struct decoded *decoded, const struct held *held,
+                      struct type_access *access)
+{
+        access->perhaps_float = access->perhaps_several = false;
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+                uint32_t bytes = operand->element_size / 8U;
+
+                if (!reads(held, operand) || bytes == 0 || bytes > access->bytes)
+                        continue;
+                if (access->vector)
+                        access->item_bytes = bytes;
+                if (access->number != NUMBER_FLOAT)
+                        access->number = bytes == access->bytes && !access->vector
+                                             ? NUMBER_FLOAT
+                                             : NUMBER_FLOATS;
+        }
+}
+
+/* Few bytes that are used as an index may be some of the bits of floating point, in
+ * sorting by digits and in tables by the exponent; more would lead out of any memory. */
+static bool take_address(const struct decoded *decoded, const struct held *held,
+                         struct type_access *access)
+{
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+                    !(held->general &
+                      (general_bit(operand->mem.base) | general_bit(operand->mem.index))))
+                        continue;
+                access->number = held->bytes < 8 ? NUMBER_LOW : NUMBER_INTEGER;
+                access->perhaps_float = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+                                        held->bytes <= SHORT_BYTES;
+                return true;
+        }
+        return false;
+}
+
+/* The flags that are asked for behind instruction AT, until they change. */
+static ZydisAccessedFlagsMask flags_asked(const struct flow_code *code, size_t at)
+{
+        ZydisAccessedFlagsMask asked = 0;
+        struct decoded decoded;
+
+        for (int i = 0; i < FLAGS_LIMIT && ++at < code->step_count; i++) {
+                if (!flow_code_follows(code, at) ||
+                    !decoded_read(&decoded, code, &code->steps[at]))
+                        break;
+                const ZydisAccessedFlags *flags = decoded.instruction.cpu_flags;
+
+                asked |= flags ? flags->tested : 0;
+                if (code->steps[at].instruction.operation == OPERATION_CALL ||
+                    code->steps[at].instruction.operation == OPERATION_JUMP ||
+                    code->steps[at].instruction.operation == OPERATION_END ||
+                    (flags &&
+                     (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)))
+                        break;
+        }
+        return asked;
+}
+
+/* A comparison, whose flags ASKED are used, with CONSTANT (NULL: another number). Any
+ * bits may be equal, and programs test the sign of floating point, too. */
+static bool compares_integers(ZydisAccessedFlagsMask asked,
+                              const ZydisDecodedOperand *constant, bool small)
+{
+        if (!constant)
+                return asked & (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF);
+        if (constant->imm.value.s == 0)
+                return asked & ZYDIS_CPUFLAG_ZF;
+        return small && (constant->imm.value.s != -1 || asked == ZYDIS_CPUFLAG_ZF);
+}
+
+/* The kind of integer that DECODED, instruction AT, counts with. Masks in registers are
+ * of any bits. */
+static enum access_number integer_of(const struct flow_code *code, size_t at,
+                                     const struct decoded *decoded)
+{
+        static const ZydisMnemonic counting[] = {
+            ZYDIS_MNEMONIC_ADD,        ZYDIS_MNEMONIC_XADD,  ZYDIS_MNEMONIC_SUB,
+            ZYDIS_MNEMONIC_INC,        ZYDIS_MNEMONIC_DEC,   ZYDIS_MNEMONIC_NEG,
+            ZYDIS_MNEMONIC_IDIV,       ZYDIS_MNEMONIC_IMUL,  ZYDIS_MNEMONIC_FILD,
+            EITHER(CVTSI2SD),          EITHER(CVTSI2SS),     ZYDIS_MNEMONIC_VCVTUSI2SD,
+            ZYDIS_MNEMONIC_VCVTUSI2SS, ZYDIS_MNEMONIC_MOVSX, ZYDIS_MNEMONIC_MOVSXD,
+            ZYDIS_MNEMONIC_CDQE,       ZYDIS_MNEMONIC_CQO,   ZYDIS_MNEMONIC_CDQ};
+        static const ZydisMnemonic of_bits[] = {
+            ZYDIS_MNEMONIC_NOT, ZYDIS_MNEMONIC_POPCNT, ZYDIS_MNEMONIC_TZCNT,
+            ZYDIS_MNEMONIC_BSF, ZYDIS_MNEMONIC_BT,     ZYDIS_MNEMONIC_BTS,
+            ZYDIS_MNEMONIC_BTR, ZYDIS_MNEMONIC_BTC};
+        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+        const ZydisDecodedOperand *constant = constant_of(decoded);
+        bool small = constant && constant->imm.value.s < INT64_C(1) << SMALL_BITS &&
+                     constant->imm.value.s > -(INT64_C(1) << SMALL_BITS);
+
+        switch (mnemonic) {
+        case ZYDIS_MNEMONIC_SUB:
+                if (constant || !(flags_asked(code, at) & ZYDIS_CPUFLAG_ZF))
+                        break;
+                __attribute__((fallthrough));
+        case ZYDIS_MNEMONIC_CMP:
+                return compares_integers(flags_asked(code, at), constant, small)
+                           ? NUMBER_INTEGER
+                           : NUMBER_ANY;
+        case ZYDIS_MNEMONIC_TEST:
+                if (reads_twice(decoded))
+                        return flags_asked(code, at) & ZYDIS_CPUFLAG_ZF ? NUMBER_INTEGER
+                                                                        : NUMBER_ANY;
+                return small ? NUMBER_BITS : NUMBER_ANY;
+        case ZYDIS_MNEMONIC_AND:
+        case ZYDIS_MNEMONIC_OR:
+        case ZYDIS_MNEMONIC_XOR:
+        case ZYDIS_MNEMONIC_SHL:
+                return small ? NUMBER_BITS : NUMBER_ANY;
+        default:
+                break;
+        }
+        if ((constant && !small) || reads_twice(decoded))
+                return NUMBER_ANY;
+        return LISTED(of_bits, mnemonic)    ? NUMBER_BITS
+               : LISTED(counting, mnemonic) ? NUMBER_INTEGER
+                                            : NUMBER_ANY;
+}
+
+/* The bytes of each of the integers of a vector that MNEMONIC counts with; 0: it does
+ * not. Comparisons for equality are left out: these fit any memory. */
+static uint32_t item_bytes(ZydisMnemonic mnemonic)
+{
+#define PAIR(name, bytes)                                                                \
+        {ZYDIS_MNEMONIC_##name, bytes},                                                  \
+        {                                                                                \
+                ZYDIS_MNEMONIC_V##name, bytes                                            \
+        }
+        static const struct {
+                ZydisMnemonic mnemonic;
+                uint8_t bytes;
+        } counting[] = {
+            PAIR(PADDQ, 8),     PAIR(PSUBQ, 8),    PAIR(PADDD, 4),     PAIR(PSUBD, 4),
+            PAIR(PMULLD, 4),    PAIR(PMAXSD, 4),   PAIR(PMINSD, 4),    PAIR(PMAXUD, 4),
+            PAIR(PMINUD, 4),    PAIR(PMOVSXDQ, 4), PAIR(PMOVZXDQ, 4),  PAIR(CVTDQ2PD, 4),
+            PAIR(CVTDQ2PS, 4),  PAIR(PMOVSXWD, 2), PAIR(PMOVSXWQ, 2),  PAIR(PMOVZXWD, 2),
+            PAIR(PMOVZXWQ, 2),  PAIR(PMADDWD, 2),  PAIR(PMULLW, 2),    PAIR(PADDB, 1),
+            PAIR(PSUBB, 1),     PAIR(PADDUSB, 1),  PAIR(PSUBUSB, 1),   PAIR(PAVGB, 1),
+            PAIR(PMAXUB, 1),    PAIR(PMINUB, 1),   PAIR(PMAXSB, 1),    PAIR(PMINSB, 1),
+            PAIR(PCMPGTB, 1),   PAIR(PSADBW, 1),   PAIR(PMADDUBSW, 1), PAIR(PUNPCKLBW, 1),
+            PAIR(PUNPCKHBW, 1), PAIR(PMOVSXBW, 1), PAIR(PMOVSXBD, 1),  PAIR(PMOVSXBQ, 1),
+            PAIR(PMOVZXBW, 1),  PAIR(PMOVZXBD, 1), PAIR(PMOVZXBQ, 1)};
+#undef PAIR
+
+        for (size_t i = 0; i < sizeof(counting) / sizeof(*counting); i++)
+                if (counting[i].mnemonic == mnemonic)
+                        return counting[i].bytes;
+        return 0;
+}
+
+/* Whether MNEMONIC shows that the code uses the whole integer. A program that cuts an
+ * integer from a wider one mostly continues with the cut one. */
+static bool as_wide(ZydisMnemonic mnemonic, const struct held *held)
+{
+        static const ZydisMnemonic whole[] = {
+            EITHER(CVTSI2SD),          EITHER(CVTSI2SS),   ZYDIS_MNEMONIC_VCVTUSI2SD,
+            ZYDIS_MNEMONIC_VCVTUSI2SS, ZYDIS_MNEMONIC_CMP, ZYDIS_MNEMONIC_FILD};
+
+        switch (mnemonic) {
+        case ZYDIS_MNEMONIC_MOVSX:
+        case ZYDIS_MNEMONIC_MOVSXD:
+        case ZYDIS_MNEMONIC_CDQE:
+        case ZYDIS_MNEMONIC_TEST: /* whether it is zero */
+                return true;
+        default:
+                return held->bytes == 8 ||
+                       (!held->extended && held->bytes > SHORT_BYTES &&
+                        LISTED(whole, mnemonic));
+        }
+}
+
+/* Whether compilers do the same with several neighbours at once: they compare them with a
+ * CONSTANT, or take some of their bits. */
+static bool of_several(ZydisMnemonic mnemonic, const ZydisDecodedOperand *constant)
+{
+        return mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_TEST ||
+               mnemonic == ZYDIS_MNEMONIC_NEG ||
+               (constant &&
+                (mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_CMP));
+}
+
+/* The code counts with the integer in OPERAND. A comparison with more than 1 is of no
+ * bits of floating point. */
+static void take_integer(const struct flow_code *code, size_t at,
+                         const struct decoded *decoded,
+                         const ZydisDecodedOperand *operand, const struct held *held,
+                         struct type_access *access)
+{
+        ZydisMnemonic mnemonic = decoded->instruction.mnemonic;
+        const ZydisDecodedOperand *constant = constant_of(decoded);
+
+        if (access->vector) {
+                access->item_bytes = item_bytes(mnemonic);
+                access->number = access->item_bytes > 0 ? NUMBER_LOW : NUMBER_ANY;
+                access->perhaps_float = true;
                 return;
-        if (fact->number >= NUMBER_FLOATS)
-                way->real = true;
-        else if (!way->real)
-                meet_integer(use, way, at);
-        if (fact->number > shown->number)
-                shown->number = fact->number;
-        shown->perhaps_float &= fact->perhaps_float;
-        shown->perhaps_several &= fact->perhaps_several;
+        }
+        access->number = integer_of(code, at, decoded);
+        if (access->number == NUMBER_ANY)
+                return;
+        access->perhaps_several = of_several(mnemonic, constant);
+        access->perhaps_float = mnemonic != ZYDIS_MNEMONIC_CMP || !constant ||
+                                held->bytes <= SHORT_BYTES || constant->imm.value.s <= 1;
+        if (access->number != NUMBER_INTEGER)
+                return;
+        if (operand->size < held->bytes * 8)
+                access->number = NUMBER_BITS; /* only a part */
+        else if (!as_wide(mnemonic, held))
+                access->number = NUMBER_LOW;
 }
 
 /* ---- copies ---- */
 
-static bool copies(ZydisMnemonic mnemonic)
+/* Whether it takes one half of a vector. */
+static bool halves(ZydisMnemonic mnemonic)
 {
-        switch (mnemonic) {
-#define BOTH(name)                                                                       \
-        case ZYDIS_MNEMONIC_##name:                                                      \
-        case ZYDIS_MNEMONIC_V##name
-                BOTH(MOVD)
-                    : BOTH(MOVQ)
-                    : BOTH(MOVAPS)
-                    : BOTH(MOVAPD)
-                    : BOTH(MOVDQA)
-                    : BOTH(MOVSD)
-                    : BOTH(MOVSS)
-                    :
-#undef BOTH
-                      case ZYDIS_MNEMONIC_MOV : case ZYDIS_MNEMONIC_MOVZX
-                    : case ZYDIS_MNEMONIC_MOVSX : case ZYDIS_MNEMONIC_MOVSXD
-                    : case ZYDIS_MNEMONIC_CDQE : case ZYDIS_MNEMONIC_XCHG : return true;
-        default:
-                return false;
-        }
+        return mnemonic == ZYDIS_MNEMONIC_VEXTRACTF128 ||
+               mnemonic == ZYDIS_MNEMONIC_VEXTRACTI128;
 }
 
-/* Whether two operands are one register, as where it is set to zero. */
-static bool reads_twice(const struct decoded *decoded)
+/* Also where the sign of a number of floating point is changed, which is one after it. */
+static bool copies(const struct decoded *decoded)
 {
-        size_t last = decoded->instruction.operand_count_visible - (size_t)1;
+        static const ZydisMnemonic moves[] = {
+            ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_MOVZX, EITHER(MOVD),   EITHER(ANDPS),
+            EITHER(ANDPD),      EITHER(XORPS),        EITHER(XORPD),  EITHER(MOVQ),
+            EITHER(MOVAPS),     EITHER(MOVAPD),       EITHER(MOVUPS), EITHER(MOVUPD),
+            EITHER(MOVDQA),     EITHER(LDDQU),        EITHER(MOVDQU), EITHER(MOVSD),
+            EITHER(MOVSS)};
 
-        return decoded->operands[last].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               decoded->operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               decoded->operands[last].reg.value == decoded->operands[last - 1].reg.value;
+        return decoded->instruction.meta.category == ZYDIS_CATEGORY_CMOV ||
+               halves(decoded->instruction.mnemonic) ||
+               (LISTED(moves, decoded->instruction.mnemonic) && !reads_twice(decoded));
 }
 
-/* Whether the sign of a number of floating point is changed, which is one after it. */
-static bool changes_sign(const struct decoded *decoded)
+/* What DECODED copies of the number from FROM, and what it overwrites. A general register
+ * that gets the number from a vector register, or the other way, has it as another kind.
+ */
+static void copy(const struct flow_step *step, const struct decoded *decoded,
+                 const ZydisDecodedOperand *from, struct held *held)
 {
-        switch (decoded->instruction.mnemonic) {
-        case ZYDIS_MNEMONIC_ANDPS:
-        case ZYDIS_MNEMONIC_ANDPD:
-        case ZYDIS_MNEMONIC_XORPS:
-        case ZYDIS_MNEMONIC_XORPD:
-        case ZYDIS_MNEMONIC_VANDPS:
-        case ZYDIS_MNEMONIC_VANDPD:
-        case ZYDIS_MNEMONIC_VXORPS:
-        case ZYDIS_MNEMONIC_VXORPD:
-                return !reads_twice(decoded);
-        default:
-                return false;
-        }
-}
+        const ZydisDecodedOperand *to = &decoded->operands[0];
+        bool loads = from && from->type == ZYDIS_OPERAND_TYPE_MEMORY;
+        bool vector = from && (loads || vector_bit(from));
+        bool general = from && (loads || !vector_bit(from));
 
-static bool on_stack(const struct memory_operand *memory)
-{
-        return (memory->base == REGISTER_RSP || memory->base == REGISTER_RBP) &&
-               memory->index == REGISTER_NONE && !memory->thread_local;
-}
-
-/* Whether OPERAND has the number from a general register, which compilers load integers
- * into: not numbers of floating point. */
-static bool is_crossed(const struct number_held *held, const ZydisDecodedOperand *operand)
-{
-        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
-                return held->place_crossed;
-        return !number_vector_bit(operand) || held->crossed & number_vector_bit(operand);
-}
-
-/* Whether OPERAND is a general register that got the number from the vector register
- * which it was loaded into: what counts with an integer there may do so with the bits of
- * either, as the other does. */
-static bool is_crossed_back(const struct use *use, const ZydisDecodedOperand *operand)
-{
-        return use->by_vector && operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               !number_vector_bit(operand);
-}
-
-/* Where a copy puts the number: OPERAND has it from then on. */
-static void put(struct number_held *held, const struct flow_step *step,
-                const ZydisDecodedOperand *operand, bool crossed)
-{
-        if (operand->size < held->bytes * 8)
-                return;
-        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-                if (!on_stack(&step->instruction.memory))
-                        return;
-                held->in_memory = true;
-                held->place_crossed = crossed;
-                held->place = step->instruction.memory;
-                return;
-        }
-        uint8_t number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
-                             ? instruction_register(operand->reg.value)
-                             : REGISTER_NONE;
-
-        if (number < REGISTER_COUNT)
-                held->general |= UINT32_C(1) << number;
-        held->vector |= number_vector_bit(operand);
-        held->crossed &= ~number_vector_bit(operand);
-        if (crossed)
-                held->crossed |= number_vector_bit(operand);
-}
-
-/* Of HELD, what STEP changes is not the number any more. */
-static void forget_changed(struct number_held *held, const struct flow_step *step,
-                           const struct decoded *decoded)
-{
-        const struct instruction *instruction = &step->instruction;
-
-        held->general &= ~instruction->written;
+        held->general &= ~step->instruction.written;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++)
                 if (decoded->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-                        held->vector &= ~number_vector_bit(&decoded->operands[i]);
-        if (!held->in_memory)
+                        held->vector &= ~vector_bit(&decoded->operands[i]);
+        held->stored |= from && to->type == ZYDIS_OPERAND_TYPE_MEMORY;
+        if (!from || to->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+            (to->size < held->bytes * 8 && !halves(decoded->instruction.mnemonic)))
                 return;
-        if (instruction->written >> held->place.base & 1)
-                held->in_memory = false;
-        if (instruction->writes_memory && on_stack(&instruction->memory) &&
-            instruction->memory.base == held->place.base &&
-            instruction->memory.displacement < held->place.displacement + held->bytes &&
-            held->place.displacement <
-                instruction->memory.displacement + (int64_t)instruction->access_bytes)
-                held->in_memory = false;
-}
-
-static bool reads(const struct number_held *held, const struct flow_step *step,
-                  const ZydisDecodedOperand *operand)
-{
-        return operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ &&
-               number_in_operand(held, step, operand);
-}
-
-static void pass(struct use *use, struct way *way, size_t at)
-{
-        const struct flow_step *step = &use->code->steps[at];
-        const struct number_held before = way->held;
-        struct decoded decoded;
-
-        if (!decoded_read(&decoded, use->code, step)) {
-                way->held = (struct number_held){.bytes = before.bytes};
-                return;
-        }
-        const ZydisDecodedOperand *operands = decoded.operands;
-        ZydisMnemonic mnemonic = decoded.instruction.mnemonic;
-        size_t from = SIZE_MAX;
-
-        bool any_crossed = false, crossed_back = false;
-
-        for (size_t i = decoded.instruction.operand_count; i-- > 0;)
-                if (reads(&before, step, &operands[i])) {
-                        from = i;
-                        any_crossed |= is_crossed(&before, &operands[i]);
-                        crossed_back |= is_crossed_back(use, &operands[i]);
-                }
-        struct number_fact fact = number_shown(use->code, at, &decoded, &before);
-
-        use->both |= fact.number >= NUMBER_FLOATS && any_crossed;
-
-        way->whole |=
-            fact.number != NUMBER_ANY && fact.number < NUMBER_FLOATS &&
-            (!fact.perhaps_float || number_is_converted(mnemonic) || crossed_back);
-        take(use, way, at, &fact);
-        forget_changed(&way->held, step, &decoded);
-        if (from == SIZE_MAX)
-                return;
-        bool whole = operands[from].size >= before.bytes * 8;
-        bool crossed = is_crossed(&before, &operands[from]);
-
-        if (decoded.instruction.meta.category == ZYDIS_CATEGORY_CMOV ||
-            (changes_sign(&decoded) && number_vector_bit(&operands[0]))) {
-                put(&way->held, step, &operands[0], crossed);
-        } else if (copies(mnemonic) && whole) {
-                put(&way->held, step, &operands[from == 0 ? 1 : 0], crossed);
-                way->taken |= operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
-        } else {
-                way->taken = true;
-        }
+        if (vector)
+                held->vector |= vector_bit(to);
+        if (general)
+                held->general |= general_bit(to->reg.value);
 }
 
 /* ---- the ways on ---- */
 
-static bool is_held(const struct number_held *held)
-{
-        return held->general != 0 || held->vector != 0 || held->in_memory;
-}
-
-static void fork_way(struct use *use, const struct way *way, uint64_t target)
-{
-        size_t step = flow_code_at(use->code, target);
-
-        if (step == SIZE_MAX || use->way_count == WAYS_LIMIT)
-                return;
-        use->ways[use->way_count] = *way;
-        use->ways[use->way_count++].step = step;
-}
-
 /* In vector registers only numbers of floating point are handed on, but as the members of
  * a small structure, too. */
-static void hand_on(struct use *use, struct way *way, uint32_t registers)
+static void hand_on(const struct held *held, uint32_t registers,
+                    struct type_access *access)
 {
-        static const struct number_fact floats = {.number = NUMBER_FLOATS};
-
-        if (way->held.vector & registers && !way->taken) {
-                use->both |= (way->held.vector & registers & ~way->held.crossed) == 0;
-                take(use, way, way->step, &floats);
-        }
+        if (held->vector & registers && !held->stored && !access->vector)
+                access->number = NUMBER_FLOATS;
 }
 
-static void call(struct use *use, struct way *way)
+/* Goes on over step number AT, which does not jump. False: it counts with the number, or
+ * has the last of it. */
+static bool pass(const struct flow_code *code, size_t at, struct held *held,
+                 struct type_access *access)
 {
-        bool in_memory = way->held.in_memory;
-
-        pass(use, way, way->step);
-        hand_on(use, way, ARGUMENTS);
-        way->held.general &= ~(uint32_t)CALL_CLOBBERED;
-        way->held.vector = 0;
-        way->held.in_memory = in_memory; /* the stack is as before afterwards */
-}
-
-static void follow_on(struct use *use, struct way *way)
-{
-        const struct flow_code *code = use->code;
-
-        while (way->step < code->step_count && use->steps_left > 0 &&
-               is_held(&way->held)) {
-                const struct flow_step *step = &code->steps[way->step];
-
-                if (step == use->load ||
-                    (way->real && use->shown.number == NUMBER_FLOAT &&
-                     way->real_steps++ == REAL_STEPS_LIMIT))
-                        return;
-                use->steps_left--;
-                switch (step->instruction.operation) {
-                case OPERATION_END:
-                        hand_on(use, way, RESULTS);
-                        return;
-                case OPERATION_JUMP:
-                        way->step = flow_code_at(code, step->instruction.target);
-                        if (way->step == SIZE_MAX)
-                                hand_on(use, way, ARGUMENTS);
-                        continue;
-                case OPERATION_CALL:
-                        call(use, way);
-                        break;
-                case OPERATION_JUMP_INDIRECT:
-                        pass(use, way, way->step);
-                        return;
-                case OPERATION_BRANCH:
-                        fork_way(use, way, step->instruction.target);
-                        break;
-                case OPERATION_NOTHING: /* though it may have operands */
-                        break;
-                default:
-                        pass(use, way, way->step);
-                        break;
-                }
-                if (++way->step < code->step_count && !flow_code_follows(code, way->step))
-                        return;
-        }
-}
-
-static void follow(struct use *use, struct way *way)
-{
-        follow_on(use, way);
-        *(way->real ? &use->on_real : &use->on_others) |= way->integers;
-        use->both |= way->real && way->whole;
-}
-
-static bool begins_extended(const struct flow_code *code, size_t step)
-{
+        const struct flow_step *step = &code->steps[at];
         struct decoded decoded;
 
-        return decoded_read(&decoded, code, &code->steps[step]) &&
-               decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX;
+        if (step->instruction.operation == OPERATION_NOTHING)
+                return true;
+        if (!decoded_read(&decoded, code, step))
+                return false;
+        const ZydisDecodedOperand *from = reader(held, &decoded);
+
+        if (take_address(&decoded, held, access))
+                return false;
+        if (from && !copies(&decoded)) {
+                if (is_real(&decoded))
+                        take_real(&decoded, held, access);
+                else
+                        take_integer(code, at, &decoded, from, held, access);
+                return false;
+        }
+        copy(step, &decoded, from, held);
+        held->extended |=
+            held->in_memory && decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX;
+        held->in_memory = false;
+        return held->general != 0 || held->vector != 0;
+}
+
+static bool is_real_number(const struct type_access *access)
+{
+        return access->number >= NUMBER_FLOATS;
+}
+
+/* What both of two ways show; nothing, where one counts with floating point and the other
+ * with an integer, as in a union that several cases read. */
+static void join(struct type_access *access, const struct type_access *other)
+{
+        if (other->number == NUMBER_ANY)
+                return;
+        if (access->number != NUMBER_ANY &&
+            is_real_number(access) != is_real_number(other))
+                access->number = NUMBER_ANY;
+        else if (access->number == NUMBER_ANY || other->number < access->number)
+                *access = *other;
+}
+
+/* Follows HELD from STEP on, along both ways of LEFT branches at most. */
+static void follow(const struct flow_code *code, size_t step, struct held held, int left,
+                   struct type_access *access)
+{
+        for (int i = 0; i < STEPS_LIMIT && step < code->step_count; i++) {
+                const struct instruction *instruction = &code->steps[step].instruction;
+
+                switch (instruction->operation) {
+                case OPERATION_CALL:
+                        hand_on(&held, ARGUMENTS, access);
+                        return;
+                case OPERATION_END:
+                        hand_on(&held, RESULTS, access);
+                        return;
+                case OPERATION_JUMP_INDIRECT:
+                        return;
+                case OPERATION_JUMP:
+                        step = flow_code_at(code, instruction->target);
+                        continue;
+                case OPERATION_BRANCH: {
+                        size_t target = flow_code_at(code, instruction->target);
+                        struct type_access other = *access;
+
+                        if (left == 0)
+                                return;
+                        follow(code, target, held, left - 1, &other);
+                        follow(code, step + 1, held, left - 1, access);
+                        join(access, &other);
+                        return;
+                }
+                default:
+                        if (!pass(code, step, &held, access))
+                                return;
+                }
+                if (++step < code->step_count && !flow_code_follows(code, step))
+                        return;
+        }
 }
 
 void number_use(const struct flow_code *code, size_t step, struct type_access *access)
 {
-        const struct instruction *load = &code->steps[step].instruction;
-        struct use use = {.code = code,
-                          .load = &code->steps[step],
-                          .shown = {NUMBER_ANY, true, true},
-                          .steps_left = STEPS_LIMIT};
-        struct way way = {.step = step + 1,
-                          .held = {.bytes = load->access_bytes,
-                                   .in_memory = true,
-                                   .place = load->memory}};
+        const struct held held = {.bytes = access->bytes, .in_memory = true};
 
-        if (!load->has_memory || load->access_bytes == 0 || load->vector)
-                return;
-        way.held.extended = begins_extended(code, step);
-        pass(&use, &way, step);
-        /* Where it was read it is another sample's. */
-        if (!on_stack(&load->memory))
-                way.held.in_memory = false;
-        use.by_vector = way.held.vector != 0;
-        way.taken = false;
-        if (way.step < code->step_count && flow_code_follows(code, way.step))
-                follow(&use, &way);
-        while (use.way_count > 0) {
-                struct way other = use.ways[--use.way_count];
-
-                follow(&use, &other);
-        }
-        if (use.shown.number >= NUMBER_FLOATS &&
-            (use.both || (use.on_others & ~use.on_real)))
-                return;
-        access->number = use.shown.number;
-        if (access->number >= NUMBER_FLOATS)
-                return;
-        access->perhaps_float = use.shown.perhaps_float;
-        access->perhaps_several = use.shown.perhaps_several;
+        follow(code, step, held, BRANCHES_LIMIT, access);
 }

@@ -7,8 +7,8 @@
 #include "flow_code.h"
 #include "type_access.h"
 
-/* Sets the kind of number in ACCESS, by STEP's own operation on its memory operand, or by
- * the next operation on each way. */
+/* Sets the kind of number in ACCESS, by the first operation on what STEP reads. Of
+ * several at once also their bytes. */
 void number_use(const struct flow_code *code, size_t step, struct type_access *access);
 
 #endif
