@@ -5,15 +5,8 @@
 
 #include "variables.h"
 
-/* Notes where VARIABLES with pointers to unrelated structures are in one register at the
+/* Marks VARIABLES with pointers to unrelated structures that are in one register at the
  * same time. 0 or -ENOMEM. */
 int rival_variables_find(struct variables *variables, struct type_reader *reader);
-
-/* Whether VARIABLE (NULL: none) has a rival at VADDR. */
-static inline bool variable_has_rival(const struct register_variable *variable,
-                                      uint64_t vaddr)
-{
-        return variable && vaddr >= variable->rival_low && vaddr < variable->rival_high;
-}
 
 #endif

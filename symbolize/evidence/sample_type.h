@@ -8,7 +8,6 @@
 #include "object.h"
 #include "type_field.h"
 #include "type_source.h"
-#include "untyped.h"
 
 struct sample_type {
         enum untyped reason;
@@ -29,7 +28,6 @@ struct sample_types {
         uint32_t *groups;             /* of stacks that differ by recursion only */
         bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
-        uint8_t *relations;           /* of the sweep's places to the blocks they met */
         uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
         bool learns;    /* what some blocks or indexes are is to be tested */
         uint32_t character; /* the program's type char; TYPE_NONE: none */

@@ -9,7 +9,6 @@
 
 #include "string_pool.h"
 #include "type_field.h"
-#include "type_limits.h"
 #include "type_table.h"
 
 /* The members on the way, an array after the member that it is the type of. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of evidence of a sample's type. */
+#ifndef MEMLAG_SYMBOLIZE_SAMPLE_EVIDENCE_H
+#define MEMLAG_SYMBOLIZE_SAMPLE_EVIDENCE_H
+
+#include "memory_function.h"
+#include "sample_type.h"
+
+struct sample_type type_left_open(enum untyped reason);
+
+/* FOUND, if it is a type, is what SOURCE tells. */
+struct sample_type type_told(struct sample_type found, struct type_source source);
+
+/* The field of TYPE, of an array its items, OFFSET bytes behind its start, that ACCESS
+ * may be to. */
+struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
+                                   uint64_t offset, const struct type_access *access);
+
+/* ---- the pointer that the instruction uses ---- */
+
+/* The memory operand's access, if the instruction has been decoded. */
+const struct type_access *instruction_access(const struct place *place);
+/* The access at PLACE through its pointer. In a union it means the array whose items its
+ * index counts, unless the index counts whole items of the pointer's type. */
+struct type_access instruction_counted_access(const struct types *types,
+                                              const struct place *place);
+/* Whether the operand's address comes from a known pointer. */
+bool instruction_points(const struct place *place);
+/* Learns from a sample's address whether its instruction's pointer and index lead there.
+ */
+void instruction_learn(struct sample_types *finder,
+                       const struct sample_location *location);
+
+struct sample_type type_by_instruction(struct sample_types *finder,
+                                       const struct sample_location *location);
+
+/* ---- the block of the heap that it is in ---- */
+
+struct sample_type type_by_block(struct sample_types *finder,
+                                 const struct sample_location *location);
+
+/* ---- the function, where the debug information does not describe it ---- */
+
+/* Which function that copies or compares memory PLACE is in. */
+enum memory_function memory_function_at(const struct sample_types *finder,
+                                        uint32_t place);
+
+/* The C library's string functions read characters only, in each processor's version. */
+struct sample_type type_by_function(struct sample_types *finder,
+                                    const struct sample_location *location);
+
+#endif
