@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recursion.h"
 #include "rule.h"
 #include "sample_evidence.h"
 #include "site.h"
@@ -117,7 +116,6 @@ static void block_evidence_learn(struct sample_types *finder,
         blocks->records |= record;
         blocks->mixed |= !agrees && shows_more(finder->types, blocks, pointed);
         block_type_learn_items(blocks, finder->types, target->offset_bytes, pointed);
-        finder->records[finder->groups[stack]] |= blocks->records;
 }
 
 static bool object_type(const struct sample_types *finder,
@@ -319,14 +317,8 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
                 malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
-            .groups =
-                malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->groups)),
-            .records =
-                calloc(sweep->raw->stack_count + 1, sizeof(*sample_types->records)),
             .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
-        if (!sample_types->blocks || !sample_types->pointees || !sample_types->groups ||
-            !sample_types->records || !sample_types->shown ||
-            recursion_groups(sweep, sample_types->groups) < 0)
+        if (!sample_types->blocks || !sample_types->pointees || !sample_types->shown)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -338,8 +330,6 @@ void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
         free(sample_types->pointees);
-        free(sample_types->groups);
-        free(sample_types->records);
         free(sample_types->shown);
         *sample_types = (struct sample_types){0};
 }

@@ -25,8 +25,6 @@ struct sample_types {
         const struct types *types;
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
-        uint32_t *groups;             /* of stacks that differ by recursion only */
-        bool *records;                /* in blocks of a group there are structures */
         struct sample_type *pointees; /* of the sweep's places, once found */
         uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
         bool learns;    /* what some blocks or indexes are is to be tested */

@@ -193,12 +193,12 @@ static bool is_less(const struct types *types, uint32_t type,
  * member, or something behind the pointer's target. */
 static struct sample_type single_by_pointer(struct sample_types *finder,
                                             const struct sample_location *location,
-                                            const struct block_type *holds, bool records,
+                                            const struct block_type *holds,
                                             const struct sample_type *found)
 {
         const struct place *place = &finder->sweep->places[location->place];
 
-        if (records || holds_members(finder->types, holds) ||
+        if (holds->records || holds_members(finder->types, holds) ||
             steps_over_records(finder->types, holds, place, found->type))
                 return type_left_open(UNTYPED_INDEX);
         return is_less(finder->types, found->type, instruction_access(place))
@@ -229,8 +229,6 @@ struct sample_type type_by_block(struct sample_types *finder,
             copies_bytes(finder, location, &found))
                 return type_left_open(UNTYPED_BYTES);
         return found.reason == TYPED && is_single(finder->types, found.type)
-                   ? single_by_pointer(finder, location, holds,
-                                       finder->records[finder->groups[block->stack]],
-                                       &found)
+                   ? single_by_pointer(finder, location, holds, &found)
                    : found;
 }
