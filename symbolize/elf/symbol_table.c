@@ -267,6 +267,7 @@ static int list_names(struct symbol_table *table)
                             symbol_names_add(&table->names, symbol->name, symbol->vaddr,
                                              symbol->file, symbol->local);
         }
+        symbol_names_order(&table->names);
         return error;
 }
 

@@ -5,13 +5,14 @@
  * other. */
 #include "folded.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "append.h"
+#include "demangle.h"
 #include "die_walk.h"
-#include "mangled_name.h"
 
 /* Only a hostile file asks for more. */
 enum { LOOKED_AT_LIMIT = 100000000 };
@@ -75,11 +76,30 @@ static bool is_called(const char *symbol, const char *name)
                (symbol[length] == '\0' || strchr(".@", symbol[length]));
 }
 
+/* Whether A and B are the names for linking of one constructor or destructor, which has
+ * several (Itanium C++ ABI, 5.1.4.3): they differ by a digit that nobody reads. */
+static bool same_constructor(const char *a, const char *b)
+{
+        size_t at = 0;
+
+        while (a[at] && a[at] == b[at])
+                at++;
+        if (at == 0 || !strchr("CD", a[at - 1]) || !isdigit((unsigned char)a[at]) ||
+            !isdigit((unsigned char)b[at]) || strcmp(a + at + 1, b + at + 1) != 0)
+                return false;
+        char *first = demangle_signature(a), *second = demangle_signature(b);
+        bool same = first && second && strcmp(first, second) == 0;
+
+        free(first);
+        free(second);
+        return same;
+}
+
 /* Whether A and B, at one address, are of one function: versions, or the name that gcc
  * gives to calls within a library ("init.localalias"). */
 static bool are_one(const struct symbol *a, const struct symbol *b)
 {
-        return mangled_same_constructor(a->name, b->name) ||
+        return same_constructor(a->name, b->name) ||
                (is_called(a->name, b->name) &&
                 (!a->local || !b->local || strstr(a->name, ".localalias") ||
                  strstr(b->name, ".localalias")));
@@ -185,14 +205,14 @@ static bool is_second(struct dwarf_file *dwarf, struct unit_function *item,
 
         if (item->has_code && item->vaddr == at->entry) {
                 other = die_name(dwarf, &item->die);
-                return !name || !other || !mangled_same_constructor(name, other);
+                return !name || !other || !same_constructor(name, other);
         }
         if (item->has_code || at->other_count < 2)
                 return false;
         other = die_name(dwarf, &item->die);
         for (size_t i = 0; other && i < at->other_count; i++)
                 if (is_called(at->others[i], other) ||
-                    mangled_same_constructor(at->others[i], other))
+                    same_constructor(at->others[i], other))
                         return true;
         return false;
 }

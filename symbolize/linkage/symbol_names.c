@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Of functions that other files know, mangled names are kept without their parameters:
- * there is one of each with them. */
+/* Of functions that other files know, mangled names differ by their parameters. */
 #include "symbol_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mangled_name.h"
+#include "append.h"
+#include "demangle.h"
 #include "name.h"
 
 /* The functions of a name. */
@@ -21,80 +21,124 @@ struct symbol_name {
         bool global;      /* one is not local */
 };
 
-/* The functions of one scoped name. */
-struct overloads {
-        struct mangled first;
-        bool several; /* there are */
-};
-
 /* ---- overloads ---- */
 
-static bool take_apart(const char *link, struct mangled *parts)
+/* LINK without what tells no functions of one name apart: qualifiers of a member
+ * function, and the mark of a name that one file knows. */
+static const char *unqualified(const char *link)
 {
-        return mangled_take_apart(link, name_length(link), parts);
+        if (link[2] != 'N')
+                return link + 2 + (link[2] == 'L');
+        return link + 3 + strspn(link + 3, "rVKRO");
 }
 
-static bool same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+static int compare_links(const void *left, const void *right)
 {
-        return a_length == b_length && memcmp(a, b, a_length) == 0;
+        const char *const *a = left, *const *b = right;
+
+        return strcmp(unqualified(*a), unqualified(*b));
 }
 
-static bool same_signature(const struct mangled *a, const struct mangled *b)
+static bool comes_before(const void *item, const void *key)
 {
-        return same_text(a->qualifiers, a->qualifiers_length, b->qualifiers,
-                         b->qualifiers_length) &&
-               same_text(a->parameters, a->parameters_length, b->parameters,
-                         b->parameters_length);
+        return compare_links(item, key) < 0;
 }
 
-static bool same_scoped(const void *context, const void *key, uint32_t position)
-{
-        const struct symbol_names *names = context;
-        const struct mangled *a = &names->overloads[position].first, *b = key;
+/* A C++ function's name, with its template's arguments, and with its parameters too. */
+struct readable {
+        char *name;
+        char *signature;
+};
 
-        return same_text(a->scoped, a->scoped_length, b->scoped, b->scoped_length) &&
-               same_text(a->around, a->around_length, b->around, b->around_length);
+static bool make_readable(const char *link, struct readable *readable)
+{
+        char *whole = strndup(link, name_length(link));
+
+        *readable = (struct readable){whole ? demangle(whole) : NULL,
+                                      whole ? demangle_signature(whole) : NULL};
+        free(whole);
+        return readable->name && readable->signature;
 }
 
-static uint32_t find_overloads(const struct symbol_names *names,
-                               const struct mangled *parts)
+static void free_readable(struct readable *readable)
 {
-        return hash_index_find(&names->overload_index,
-                               hash_bytes(parts->scoped, parts->scoped_length),
-                               same_scoped, names, parts);
+        free(readable->name);
+        free(readable->signature);
 }
 
-static int add_overload(struct symbol_names *names, const char *link)
+enum relation { SAME, OVERLOAD, TEMPLATE, OTHER };
+
+static enum relation relation_to(const struct readable *function, const char *link)
 {
-        struct mangled parts;
+        enum relation relation = OTHER;
+        struct readable other;
 
-        if (!take_apart(link, &parts))
-                return 0;
-        uint32_t position = find_overloads(names, &parts);
+        if (make_readable(link, &other)) {
+                size_t length = strlen(function->name);
 
-        if (position != HASH_INDEX_NONE) {
-                struct overloads *known = &names->overloads[position];
-
-                known->several |= !same_signature(&known->first, &parts);
-                return 0;
+                if (strcmp(function->name, other.name) == 0)
+                        relation = strcmp(function->signature, other.signature) == 0
+                                       ? SAME
+                                       : OVERLOAD;
+                else if (strncmp(function->name, other.name, length) == 0 &&
+                         other.name[length] == '<')
+                        relation = TEMPLATE;
         }
-        return HASH_APPEND(&names->overload_index,
-                           hash_bytes(parts.scoped, parts.scoped_length),
-                           names->overloads, names->overload_count,
-                           names->overload_capacity, (struct overloads){.first = parts});
+        free_readable(&other);
+        return relation;
+}
+
+/* Whether an overload of FUNCTION is among the links from number AT on, in steps of BY.
+ * Those of one name lie together, with constructors' copies and templates of that name
+ * between them. */
+static bool is_beside(const struct symbol_names *names, const struct readable *function,
+                      size_t at, int by)
+{
+        enum { NEIGHBOURS_LIMIT = 64 };
+
+        for (int i = 0; i < NEIGHBOURS_LIMIT && at < names->link_count; i++) {
+                enum relation relation = relation_to(function, names->links[at]);
+
+                if (relation == OVERLOAD || relation == OTHER)
+                        return relation == OVERLOAD;
+                at += (size_t)by;
+        }
+        return false;
+}
+
+/* Allocation functions share a label for all parameters. */
+static bool of_memory(const char *name)
+{
+        static const char allocates[] = "operator new", frees[] = "operator delete";
+
+        return strncmp(name, allocates, strlen(allocates)) == 0 ||
+               strncmp(name, frees, strlen(frees)) == 0;
+}
+
+void symbol_names_order(struct symbol_names *names)
+{
+        if (names->link_count > 1)
+                qsort(names->links, names->link_count, sizeof(*names->links),
+                      compare_links);
 }
 
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
 {
-        struct mangled parts;
+        struct readable function;
+        bool found = false;
 
-        if (!link || !take_apart(link, &parts))
+        if (!link || strncmp(link, "_Z", 2) != 0)
                 return false;
-        uint32_t position = find_overloads(names, &parts);
+        if (make_readable(link, &function) && !of_memory(function.name)) {
+                size_t at =
+                    array_count_before(names->links, names->link_count,
+                                       sizeof(*names->links), comes_before, &link);
 
-        return position != HASH_INDEX_NONE &&
-               (names->overloads[position].several ||
-                !same_signature(&names->overloads[position].first, &parts));
+                found = is_beside(names, &function, at, 1) ||
+                        is_beside(names, &function, at - 1, -1);
+        }
+        free_readable(&function);
+        return found;
 }
 
 /* ---- names ---- */
@@ -148,7 +192,8 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
         const struct symbol_name added = {
             .name = name, .vaddr = vaddr, .file = file, .global = !local};
 
-        if (add_overload(names, name) < 0)
+        if (strncmp(name, "_Z", 2) == 0 &&
+            APPEND(names->links, names->link_count, names->link_capacity, name) < 0)
                 return -ENOMEM;
         if (!local && (name_mangled(name) || is_copy(name)))
                 return 0;
@@ -166,8 +211,7 @@ void symbol_names_free(struct symbol_names *names)
 {
         free(names->items);
         hash_index_free(&names->index);
-        free(names->overloads);
-        hash_index_free(&names->overload_index);
+        free(names->links);
         *names = (struct symbol_names){0};
 }
 

@@ -14,11 +14,10 @@ struct symbol_names {
         struct symbol_name *items;
         size_t count;
         size_t capacity;
-        struct hash_index index;     /* of items */
-        struct overloads *overloads; /* of mangled names without their parameters */
-        size_t overload_count;
-        size_t overload_capacity;
-        struct hash_index overload_index;
+        struct hash_index index; /* of items */
+        const char **links;      /* mangled names, once they are all there in order */
+        size_t link_count;
+        size_t link_capacity;
 };
 
 /* Adds a function's symbol at VADDR. The name ends before a point in NAME: a
@@ -26,6 +25,8 @@ struct symbol_names {
  * symbol, without directories (NULL: unknown). Texts must stay. 0 or -ENOMEM. */
 int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vaddr,
                      const char *file, bool local);
+/* Once all are added, before the first question. */
+void symbol_names_order(struct symbol_names *names);
 void symbol_names_free(struct symbol_names *names);
 
 /* Whether a function that only FILE (without directories) knows as NAME has namesakes in
