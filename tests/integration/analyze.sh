@@ -249,6 +249,12 @@ lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
         answer lines.db "SELECT verdict FROM line_view WHERE function = 'build'"
 }
 expect "18 of 18 from the cache, in intervals that read DRAM" "$(lines_on_their_way 0 3 18)" cache
+expect "stores to DRAM tell nothing of loads" "$(lines_on_their_way 0 3 18 "
+        INSERT INTO data_source VALUES (6, 'store', 'DRAM', 'hit', 'none', 0, NULL);
+        INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, latency_cycles, data_source_id)
+        SELECT 50000 + value, value * 1000, 1, 0, 0x401060, 300, 6 FROM generate_series(1, 40);
+        INSERT INTO attribution SELECT sample_id, 6, NULL, 0, NULL, NULL, NULL FROM sample
+        WHERE sample_id > 50000")" cache
 expect "nobody asked, in intervals that read DRAM" "$(lines_on_their_way 0 3 0)" dram-latency
 expect "nobody asked, in one that does not" "$(lines_on_their_way 8 8 0)" cache
 uncounted="DELETE FROM reading; DELETE FROM counter"

@@ -32,6 +32,7 @@ static int take_source(void *context, sqlite3_stmt *row)
                          strcmp(statement_text(row, 4), "NA") != 0,
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
+            .store = strcmp(statement_text(row, 4), "store") == 0,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0 ||
                             /* A store invalidates the line in other cores. */
                             (strcmp(statement_text(row, 4), "store") == 0 &&

@@ -20,9 +20,10 @@ struct data_source {
         enum level level;
         bool of_memory; /* false: the sample states that it made no access */
         bool tlb_missed;
-        bool tlb_second; /* the second TLB level had the translation */
+        bool tlb_second;  /* the second TLB level had the translation */
         bool unforwarded; /* an earlier store held only part of its bytes */
         bool hit_modified;
+        bool store;
 };
 
 /* Zero-initialised: empty. */

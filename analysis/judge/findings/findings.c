@@ -171,7 +171,7 @@ static int add_origin(void *context, sqlite3_stmt *row)
         struct findings_pass *pass = context;
         const struct data_source *source =
             data_sources_of_row(&pass->sources, row, COLUMN_SOURCE);
-        if (!source)
+        if (!source || source->store) /* stores may go where no load has a line from */
                 return 0;
         struct sample_facts sample = sample_of_row(pass, row, source, NULL);
         enum origin origin = sample_origin(&sample, &pass->input->thresholds);
