@@ -177,10 +177,10 @@ def check(case, build):
         words = " ".join(sorted(told[key]))
         assert words in ([wanted] if isinstance(wanted, str) else wanted), (name, key, told[key])
         assert min(told[key].values()) > case.least, (name, key, told[key])
+    print(f"{case.source}, {build}: as it is known", flush=True)
 
 
 for case in CASES:
     if case.source in (sys.argv[1:] or case.source):
         for build in case.builds:
             check(case, build)
-            print(f"{case.source}, {build}: as it is known", flush=True)
