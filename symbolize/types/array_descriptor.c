@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The debug information tells where the items' address stands, and in expressions which
- * words the bounds are made of, but not how large the structure is. The layout of GNU's
- * run-time library is believed when the expressions are of its words. */
+ * words the bounds are made of, but not what all the words are called: that is the
+ * compiler's run-time library's layout, which is believed when the expressions are of its
+ * words. */
 #include "array_descriptor.h"
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -100,33 +102,117 @@ bool array_descriptor_read(struct dwarf_file *dwarf, Dwarf_Die *die,
         return true;
 }
 
+/* ---- the structure ---- */
+
+struct output {
+        struct types *types;
+        struct string_pool *names;
+        bool failed;
+};
+
+struct part {
+        const char *name;
+        uint32_t type;
+        uint64_t offset_bytes;
+};
+
+static uint32_t put(struct output *output, const struct type *type,
+                    const struct member *members)
+{
+        uint32_t id = TYPE_NONE;
+
+        output->failed |= types_put(output->types, type, members, &id) < 0;
+        return id;
+}
+
+static uint32_t put_integer(struct output *output, uint64_t bytes)
+{
+        char name[32];
+
+        snprintf(name, sizeof(name), "integer(kind=%u)", (unsigned)bytes);
+        return put(output,
+                   &(struct type){.kind = TYPE_INTEGER,
+                                  .name = string_pool_put(output->names, name),
+                                  .size_bytes = bytes},
+                   NULL);
+}
+
+static uint32_t put_struct(struct output *output, uint32_t name, uint64_t bytes,
+                           const struct part *parts, uint32_t count)
+{
+        struct member members[8] = {0};
+
+        for (uint32_t i = 0; i < count; i++) {
+                members[i].name = string_pool_put(output->names, parts[i].name);
+                members[i].type = parts[i].type;
+                members[i].offset_bytes = parts[i].offset_bytes;
+        }
+        return put(output,
+                   &(struct type){.kind = TYPE_STRUCT,
+                                  .name = name,
+                                  .size_bytes = bytes,
+                                  .member_count = count},
+                   members);
+}
+
+static uint32_t put_name(struct output *output, const char *name)
+{
+        return string_pool_put(output->names, name);
+}
+
+static uint32_t put_gnu(struct output *output, uint32_t name, unsigned rank,
+                        uint32_t pointer)
+{
+        uint32_t word = put_integer(output, 8), half = put_integer(output, 4);
+        uint32_t byte = put_integer(output, 1), pair = put_integer(output, 2);
+        const struct part kinds[] = {{"elem_len", word, 0},
+                                     {"version", half, 8},
+                                     {"rank", byte, 12},
+                                     {"type", byte, 13},
+                                     {"attribute", pair, 14}};
+        const struct part bounds[] = {
+            {"_stride", word, 0}, {"lower_bound", word, 8}, {"_ubound", word, 16}};
+        struct type dimensions = {
+            .kind = TYPE_ARRAY,
+            .name = put_name(output, "descriptor_dimension[]"),
+            .element = put_struct(output, put_name(output, "descriptor_dimension"),
+                                  GNU_DIMENSION_BYTES, bounds, 3),
+            .items = rank,
+            .size_bytes = (uint64_t)rank * GNU_DIMENSION_BYTES};
+        const struct part parts[] = {
+            {"base_addr", pointer, 0},
+            {"offset", word, 8},
+            {"dtype", put_struct(output, put_name(output, "dtype_type"), 16, kinds, 5),
+             16},
+            {"span", word, GNU_SPAN},
+            {"dim", put(output, &dimensions, NULL), GNU_DIMENSIONS}};
+
+        return put_struct(output, name, GNU_DIMENSIONS + dimensions.size_bytes, parts, 5);
+}
+
 /* As Fortran declares it: "item(:,:)". */
-static uint32_t descriptor_name(struct string_pool *names, uint32_t item, unsigned rank)
+static uint32_t descriptor_name(struct output *output, uint32_t item, unsigned rank)
 {
         char shape[2 * RANK_LIMIT + 2] = "(";
 
         for (unsigned i = 0; i < rank; i++)
                 strcat(shape, i ? ",:" : ":");
         strcat(shape, ")");
-        return string_pool_format(names, "%s%s", string_pool_text(names, item) ?: "",
-                                  shape);
+        return string_pool_format(output->names, "%s%s",
+                                  string_pool_text(output->names, item) ?: "", shape);
 }
 
 int array_descriptor_put(const struct array_descriptor *descriptor, struct types *types,
                          struct string_pool *names, uint32_t item, uint32_t pointer,
                          uint32_t *id)
 {
-        const struct member address = {.name = string_pool_put(names, "base_addr"),
-                                       .type = pointer,
-                                       .offset_bytes = descriptor->data_offset_bytes};
-        const struct type type = {
-            .kind = TYPE_STRUCT,
-            .name = descriptor_name(names, item, descriptor->rank),
-            .size_bytes = descriptor->gnu ? GNU_DIMENSIONS + (uint64_t)descriptor->rank *
-                                                                 GNU_DIMENSION_BYTES
-                                          : descriptor->data_offset_bytes + 8,
-            .partial = true,
-            .member_count = 1};
+        struct output output = {types, names, false};
+        const struct part address = {"base_addr", pointer, descriptor->data_offset_bytes};
+        uint32_t name = descriptor_name(&output, item, descriptor->rank);
 
-        return types_put(types, &type, &address, id);
+        *id = descriptor->gnu
+                  ? put_gnu(&output, name, descriptor->rank, pointer)
+                  : put_struct(&output, name, descriptor->data_offset_bytes + 8, &address,
+                               1);
+        return output.failed ? -ENOMEM : 0;
 }

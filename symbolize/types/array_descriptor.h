@@ -18,7 +18,7 @@ struct array_descriptor {
 bool array_descriptor_read(struct dwarf_file *dwarf, Dwarf_Die *die,
                            struct array_descriptor *descriptor);
 
-/* Adds the structure of DESCRIPTOR, for items called ITEM with an address of the type
+/* Adds the structure of DESCRIPTOR, for items called ITEM with addresses of the type
  * POINTER. 0 or -ENOMEM. */
 int array_descriptor_put(const struct array_descriptor *descriptor, struct types *types,
                          struct string_pool *names, uint32_t item, uint32_t pointer,
