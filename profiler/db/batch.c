@@ -150,20 +150,29 @@ static int count_rows(struct batch *batch, uint64_t count, struct diag *diag)
         return 0;
 }
 
-int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag)
+static int write_row(struct batch *batch, struct diag *diag)
 {
         int rc = step(batch->statements[batch->row]);
         if (rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH)
                 return db_error(batch->db, "write a row to", diag);
-        return rc ? fail(batch, diag) : count_rows(batch, count, diag);
+        return rc ? fail(batch, diag) : 0;
 }
 
+int batch_end_rows(struct batch *batch, uint64_t count, struct diag *diag)
+{
+        int code = write_row(batch, diag);
+        return code ? code : count_rows(batch, count, diag);
+}
+
+/* A commit writes the waiting groups, so the key is read before. */
 int batch_end_row(struct batch *batch, int64_t *id, struct diag *diag)
 {
-        int code = batch_end_rows(batch, 1, diag);
-        if (!code && id)
+        int code = write_row(batch, diag);
+        if (code)
+                return code;
+        if (id)
                 *id = sqlite3_last_insert_rowid(batch->db->sqlite);
-        return code;
+        return count_rows(batch, 1, diag);
 }
 
 /* ---- groups of rows ---- */

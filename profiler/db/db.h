@@ -112,7 +112,8 @@ int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
  * call writer_flush. Each function that makes a row stores its key in *ID. Text is
  * copied.
  *
- * A row that breaks a constraint is refused alone (-EINVAL). After any other error, such
+ * A row that breaks a constraint is refused alone (-EINVAL); samples and nodes of stacks
+ * have none to break. After any other error, such
  * as a full disk (-ENOSPC), the open transaction is lost and every later call returns
  * the same error. Committed rows stay, and the message contains the number of committed
  * samples. */

@@ -33,7 +33,7 @@ struct row_group {
         struct group_value values[GROUP_ROWS * GROUP_COLUMNS];
 };
 
-/* Begins an empty group of BATCH, which must not outlive GROUP. */
+/* Begins an empty group of BATCH, which writes nothing after GROUP is freed. */
 void row_group_open(struct row_group *group, struct batch *batch, size_t one, size_t many,
                     size_t columns);
 

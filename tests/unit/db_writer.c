@@ -328,6 +328,19 @@ TEST(committed_samples_have_their_stacks_and_accesses)
                    20000);
 }
 
+/* A commit writes waiting samples; it may come with any other row. */
+TEST(a_key_is_of_its_row_across_commits)
+{
+        for (int64_t i = 1; i <= 70000; i++) {
+                int64_t thread;
+                assert_ok(write_samples(1 + i % 7 / 6, NULL));
+                assert_ok(
+                    writer_thread(r.writer, r.process, 100 + i, "", 0, &thread, NULL));
+                assert_int_equal(thread, r.thread + i);
+        }
+        end_recording();
+}
+
 TEST(totals_are_all_written)
 {
         for (uint64_t ip = 1; ip <= 200; ip++) {
