@@ -65,7 +65,8 @@ FROM run, json_tree(run.value)
 WHERE run.key = 'calibration' AND atom IS NOT NULL;
 
 -- A sample is contended when it lies in an interval that was contended or at DRAM's limit,
--- may have waited for DRAM, and waited longer than loads do on an idle memory (method.md).
+-- may have waited for DRAM, and waited longer than loads do on an idle memory, or for the
+-- rest of a prefetch that came late (method.md).
 CREATE VIEW sample_view (
         sample_id, time_ns, pid, tid, cpu, ip, addr, op, latency_cycles, level, tlb,
         snoop, locked, module, function, file, line, object_kind, object, interval_id,
@@ -84,6 +85,9 @@ SELECT
         CASE WHEN coalesce(d.level, 'NA') NOT IN ('DRAM', 'REMOTE_DRAM', 'PMEM', 'LFB')
                   OR coalesce(s.latency_cycles, 0) <= (
                         SELECT value FROM threshold WHERE name = 'high_latency_cycles')
+                     AND NOT coalesce(d.level IN ('DRAM', 'REMOTE_DRAM')
+                        AND s.latency_cycles < (SELECT value FROM threshold
+                                WHERE name = 'prefetched_latency_cycles'), 0)
              THEN 0
              WHEN EXISTS (SELECT 1 FROM threshold WHERE name = 'high_latency_cycles')
              THEN iif(i.bound = 'bandwidth', 1, i.contended) END,

@@ -138,7 +138,6 @@ static int fill_from_run(struct db *db, const struct run_counters *counters,
                 thresholds->quiet_lmrl_cycles = lmrl_cycles;
         if (isnan(thresholds->high_latency_cycles)) {
                 thresholds->high_latency_cycles = LMRL_FACTOR * sampling_cycles;
-                thresholds->prefetched_latency_cycles = PREFETCHED_PART * sampling_cycles;
                 thresholds->queued_latency_cycles = QUEUED_TIMES * sampling_cycles;
         }
         if (isnan(thresholds->bandwidth_gbs))

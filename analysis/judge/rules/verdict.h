@@ -68,7 +68,7 @@ struct sample_facts {
 bool level_waits_for_dram(enum level level);
 
 /* H19's hybrid method: the interval was short of bandwidth, and the load may have waited
- * for DRAM longer than an uncontended load. */
+ * for DRAM longer than an uncontended load, or for a prefetch that came late. */
 enum answer sample_contended(const struct sample_facts *sample,
                              const struct thresholds *thresholds);
 
