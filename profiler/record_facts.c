@@ -90,12 +90,6 @@ static int set_model(struct db *db, const struct source_options *source,
                                      : source->sim_branches  ? "branches"
                                                              : "full",
                                      diag);
-        if (rc == 0)
-                rc = db_run_set_text(db, "sim_branches",
-                                     source->sim_caches_only ? "none"
-                                     : source->sim_branches  ? "all"
-                                                             : "windows",
-                                     diag);
         return rc;
 }
 

@@ -24,8 +24,6 @@ static const struct {
     {"source", "source", "the two see other loads"},
     {"sim_set", "parameters of the model", "the program is not all that changed"},
     {"sim_detail", "detail of the model", "the program is not all that changed"},
-    {"sim_branches", "branches that the model predicts",
-     "the program is not all that changed"},
     {"sim_prefetch", "prefetchers of the model", "the program is not all that changed"},
     {"ldlat_cycles", "least latency that was sampled",
      "what is stalled by loads between the two is in one only"},

@@ -158,7 +158,7 @@ setting()
         cp before.db other.db
         sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('$1', '$2')"
 }
-for key in command cpu ldlat_cycles period_loads sim_branches sim_detail sim_prefetch sim_set; do
+for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set; do
         setting $key 1000000
         "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
