@@ -38,7 +38,7 @@ static void say_saturated(FILE *text, const struct report_summary *summary)
                 return;
         fputs(" In ", text);
         prose_counted(text, summary->saturated_intervals, "intervals");
-        fprintf(text, "%s DRAM moved nine tenths or more of what it can.",
+        fprintf(text, "%s DRAM was near its limit.",
                 summary->contended_intervals ? " more" : "");
 }
 

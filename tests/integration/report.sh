@@ -157,7 +157,7 @@ note "UPDATE line_finding SET dram_samples = 700 WHERE line = 20" "$already" '' 
 note "INSERT INTO run VALUES ('signal', 9)" ' The command was ended by signal 9 (Killed)\. '
 # DRAM at its limit is not called idle where LMRL is low.
 note "UPDATE interval SET contended = 0" \
-        'Contended: none of 10 intervals\. In 4 intervals DRAM moved nine tenths or more of what it can\. '
+        'Contended: none of 10 intervals\. In 4 intervals DRAM was near its limit\. '
 # Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
 hardly="UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE interval SET contended = 0, bound = 'compute' WHERE contended = 1;
         DELETE FROM reading WHERE counter_id IN (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%')"
