@@ -94,11 +94,12 @@ static const ZydisDecodedOperand *reader(const struct held *held,
  */
 static bool reads_twice(const struct decoded *decoded)
 {
-        const ZydisDecodedOperand *last =
-            &decoded->operands[decoded->instruction.operand_count_visible - 1];
+        const size_t count = decoded->instruction.operand_count_visible;
 
-        return decoded->instruction.operand_count_visible > 1 &&
-               last[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+        if (count < 2)
+                return false;
+        const ZydisDecodedOperand *last = &decoded->operands[count - 1];
+        return last[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                last[-1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                last[0].reg.value == last[-1].reg.value;
 }
@@ -489,7 +490,9 @@ static void follow(const struct flow_code *code, size_t step, struct held held, 
                         if (left == 0)
                                 return;
                         follow(code, target, held, left - 1, &other);
-                        follow(code, step + 1, held, left - 1, access);
+                        if (step + 1 < code->step_count &&
+                            flow_code_follows(code, step + 1))
+                                follow(code, step + 1, held, left - 1, access);
                         join(access, &other);
                         return;
                 }
