@@ -66,11 +66,12 @@ static void free_readable(struct readable *readable)
         free(readable->signature);
 }
 
-enum relation { SAME, OVERLOAD, TEMPLATE, OTHER };
+/* BETWEEN: may stand between overloads of one name. */
+enum relation { SAME, OVERLOAD, BETWEEN, OTHER };
 
 static enum relation relation_to(const struct readable *function, const char *link)
 {
-        enum relation relation = OTHER;
+        enum relation relation = BETWEEN;
         struct readable other;
 
         if (make_readable(link, &other)) {
@@ -80,17 +81,17 @@ static enum relation relation_to(const struct readable *function, const char *li
                         relation = strcmp(function->signature, other.signature) == 0
                                        ? SAME
                                        : OVERLOAD;
-                else if (strncmp(function->name, other.name, length) == 0 &&
-                         other.name[length] == '<')
-                        relation = TEMPLATE;
+                else if (strncmp(function->name, other.name, length) != 0 ||
+                         !strchr("<[", other.name[length]))
+                        relation = OTHER;
         }
         free_readable(&other);
         return relation;
 }
 
 /* Whether an overload of FUNCTION is among the links from number AT on, in steps of BY.
- * Those of one name lie together, with constructors' copies and templates of that name
- * between them. */
+ * Those of one name lie together, with constructors' copies, templates and names with
+ * tags between them, and names that cannot be read. */
 static bool is_beside(const struct symbol_names *names, const struct readable *function,
                       size_t at, int by)
 {
