@@ -30,7 +30,6 @@ import pathlib
 import random
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile

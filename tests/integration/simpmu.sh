@@ -79,7 +79,10 @@ within "samples of all loads" "$(answer every.db 'SELECT count(*) FROM sample') 
 simulate fast -- --period 2 ./programs chase 1
 "$MEMLAG" record $LOADS --no-heap --period 2 -o slow.db -- ./programs chase 1 >out 2>&1 &
 recorder=$!
-until [ "$(answer slow.db 'SELECT count(*) > 0 FROM sample' 2>/dev/null || true)" = 1 ]; do sleep 0.1; done
+until [ "$(answer slow.db 'SELECT count(*) > 0 FROM sample' 2>/dev/null || true)" = 1 ]; do
+        kill -0 $recorder || fail "a slow reader: $(cat out)"
+        sleep 0.1
+done
 target=$(cat /proc/$recorder/task/$recorder/children)
 kill -STOP $recorder
 # It waits for room in its ring.
