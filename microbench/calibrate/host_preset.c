@@ -96,7 +96,7 @@ static double fill_buffers(const json_t *calibration, double l2_cycles)
 /* ---- streams ---- */
 
 /* Parameters of memory and of a core's requests beyond L2. They reproduce the measured
- * bandwidth of one thread, for loads and for STREAM triad. */
+ * bandwidth of one thread, for loads, stores and STREAM triad. */
 struct streams {
         double memory_gbs;
         double queue_lines;

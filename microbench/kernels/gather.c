@@ -23,7 +23,7 @@ static int check(const struct kernel_parameters *parameters, struct diag *diag)
         return 0;
 }
 
-/* The offsets lie in the first half of the data, and a round begins there too. */
+/* The offsets point into the first half of the data, and a round begins there too. */
 static int prepare(struct kernel_share *share, struct diag *diag)
 {
         const struct kernel_parameters *parameters = share->parameters;
