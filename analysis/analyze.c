@@ -141,6 +141,7 @@ static void judge_intervals(struct analysis *a)
                     bandwidth_short(contended, bound),
                     bound,
                     interval_lacks_buffers(&a->metrics[i]),
+                    a->metrics[i].sets_crowd,
                     interval_buffers_free(&a->metrics[i]),
                     interval_path_full(interval, a->counters.known, &a->machine),
                     traffic_origin(interval, a->counters.known, &a->machine)};

@@ -148,6 +148,20 @@ TEST(or_for_their_set_of_l1)
         assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
 }
 
+/* Such lines hold the buffers that others wait for. */
+TEST(buffers_held_by_few_sets_are_no_lack_of_buffers)
+{
+        struct sample_facts sample = {.level = LEVEL_DRAM,
+                                      .latency_cycles = 500,
+                                      .bandwidth_short = ANSWER_NO,
+                                      .interval_bound = BOUND_IN_CORE};
+        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
+        sample.interval_sets_crowd = true;
+        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        sample.latency_cycles = 210; /* it did not wait for a buffer */
+        assert_int_equal(cause_of(sample), CAUSE_DRAM);
+}
+
 /* Nor do such lines wait for a memory that is short of bandwidth. */
 TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
 {

@@ -59,6 +59,9 @@ struct reading {
         size_t dram, remote;    /* samples of these levels */
         double retire_cycles, retire_squared;
         int64_t retirements;
+        /* Latencies of accesses that took a buffer, and of those that crowd into few
+         * sets. */
+        double requested_cycles, crowded_cycles;
 };
 
 static void finish_interval(struct reading *reading)
@@ -77,6 +80,8 @@ static void finish_interval(struct reading *reading)
                 metrics->sampled_stall_most =
                     (reading->retire_cycles + 1.96 * sqrt(reading->retire_squared)) *
                     reading->loads_per_sample / interval->gained[CONCEPT_CYCLES];
+        metrics->sets_crowd = 3 * reading->crowded_cycles > reading->requested_cycles;
+        reading->requested_cycles = reading->crowded_cycles = 0;
         reading->count = reading->dram = reading->remote = 0;
         reading->retire_cycles = reading->retire_squared = 0;
         reading->retirements = 0;
@@ -84,7 +89,8 @@ static void finish_interval(struct reading *reading)
 }
 
 /* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency,
- * latency of a fill buffer's hit. */
+ * latency of a fill buffer's hit, of an access that took a buffer, and that if it is one
+ * of few sets. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -101,6 +107,8 @@ static int take_sample(void *context, sqlite3_stmt *row)
                 reading->retire_cycles += cycles;
                 reading->retire_squared += cycles * cycles;
         }
+        reading->requested_cycles += sqlite3_column_double(row, 5);
+        reading->crowded_cycles += sqlite3_column_double(row, 6);
         const bool dram = sqlite3_column_int(row, 1);
         if (!dram && !(sqlite3_column_double(row, 4) > reading->cache_latency_cycles))
                 return 0;
@@ -143,7 +151,10 @@ static const char sql_of_samples[] =
     " iif((SELECT CAST(run.value AS INTEGER) <= machine.value FROM run, machine"
     "      WHERE run.key = 'ldlat_cycles' AND machine.key = 'l2_latency_cycles'),"
     "     s.retire_latency_cycles, NULL),"
-    " iif(d.level = 'LFB', s.latency_cycles, 0)"
+    " iif(d.level = 'LFB', s.latency_cycles, 0),"
+    " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles),"
+    " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles)"
+    "  * (s.sample_id IN (SELECT sample_id FROM set_conflict))"
     " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
     " WHERE d.op <> 'NA' OR d.level <> 'NA' ORDER BY s.time_ns";
 

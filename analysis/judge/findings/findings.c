@@ -148,6 +148,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
+            .interval_sets_crowd = interval && interval->sets_crowd,
             .interval_path_full = interval && interval->path_full,
             .without_waits = pass->input->without_waits,
         };

@@ -13,6 +13,7 @@ struct judged_interval {
         enum answer bandwidth_short; /* for slow loads of the interval */
         enum bound bound;
         bool lacks_buffers;
+        bool sets_crowd;
         bool buffers_free;
         bool path_full;
         enum origin traffic; /* origin of the lines that loads waited for */

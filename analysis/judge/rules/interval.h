@@ -89,6 +89,9 @@ struct interval_metrics {
          * traffic; NAN: not known. remote_part: share of DRAM lines from another node. */
         double idle_part;
         double remote_part;
+        /* More than a third of the time that buffers were taken, they were taken by lines
+         * that crowd into few sets of L1. */
+        bool sets_crowd;
         /* Upper end of the 95 % range of the sampled stall share; NAN: not known. */
         double sampled_stall_most;
         /* Cycles without execution: CYCLES_NO_EXECUTE. Stalls on loads that L2 served:

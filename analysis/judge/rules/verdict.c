@@ -260,7 +260,7 @@ static bool is_line_of_dram(const struct rule_input *in)
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
  * first waited for a fill buffer. A line from DRAM needs a long latency: if the wait for
  * the buffer is the smaller part, the reorder window soon limits the loads instead. */
-static bool is_in_core(const struct rule_input *in)
+static bool waits_for_buffers(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
         bool lacks_buffers =
@@ -272,6 +272,12 @@ static bool is_in_core(const struct rule_input *in)
                sample->latency_cycles > (is_line_of_dram(in)
                                              ? in->thresholds->queued_latency_cycles
                                              : in->thresholds->high_latency_cycles);
+}
+
+/* The buffers are full because the lines that take them crowd into few sets. */
+static bool is_behind_few_sets(const struct rule_input *in)
+{
+        return in->sample->interval_sets_crowd && waits_for_buffers(in);
 }
 
 static bool is_unknown(const struct rule_input *in)
@@ -320,7 +326,8 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_SHARING, is_sharing},
             {CAUSE_REMOTE, is_remote},
             {CAUSE_CONTENTION, is_contention},
-            {CAUSE_IN_CORE, is_in_core},
+            {CAUSE_CACHE, is_behind_few_sets},
+            {CAUSE_IN_CORE, waits_for_buffers},
             {CAUSE_DRAM, is_line_of_dram},
             {CAUSE_UNKNOWN, is_unknown},
             {CAUSE_TLB, is_tlb},

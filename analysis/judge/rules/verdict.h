@@ -60,6 +60,7 @@ struct sample_facts {
         enum answer bandwidth_short;   /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
+        bool interval_sets_crowd;
         bool interval_path_full; /* the path from L3 */
         bool without_waits;      /* from a model without waits for values */
 };
