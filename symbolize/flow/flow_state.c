@@ -145,7 +145,7 @@ static bool is_item_beside(const struct types *types, const struct place_value *
 static bool is_count(const struct flow_context *flow, const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
-               !flow->has_absolute_addresses;
+               value->span_bytes == 0 && !flow->has_absolute_addresses;
 }
 
 /* Whether nothing but instructions of VARIABLE's block wrote REG last: another's value
@@ -379,9 +379,9 @@ static struct place_value load_pointer(const struct flow_context *flow,
         return value;
 }
 
-struct place_value flow_state_load(const struct flow_context *flow,
-                                   struct flow_state *state,
-                                   const struct place_value *place, uint64_t vaddr)
+static struct place_value load_from(const struct flow_context *flow,
+                                    const struct flow_state *state,
+                                    const struct place_value *place, uint64_t vaddr)
 {
         uint64_t offset = 0;
         int64_t in_variable;
@@ -423,6 +423,24 @@ struct place_value flow_state_load(const struct flow_context *flow,
         default:
                 return place_unknown;
         }
+}
+
+struct place_value flow_state_load(const struct flow_context *flow,
+                                   struct flow_state *state,
+                                   const struct place_value *place, uint64_t vaddr)
+{
+        uint64_t choices = place_choices(place);
+        struct place_value value = place_unreached;
+
+        if (choices == 1)
+                return load_from(flow, state, place, vaddr);
+        for (uint64_t i = 0; i < choices; i++) {
+                struct place_value one = place_choice(place, i);
+
+                one = load_from(flow, state, &one, vaddr);
+                value = place_meet(flow->input->reader->types, &value, &one);
+        }
+        return value;
 }
 
 /* All of the variable that it is in; where none is named, anything above may be its. */
@@ -491,7 +509,10 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                 store_anywhere(flow, state, place, value, bytes);
         if (!place_in_frame(place))
                 return;
-        if (place->indexed)
+        if (value && place_choices(place) > 1)
+                frame_slots_put_in_one(&state->frame, flow->input->reader->types, place,
+                                       value);
+        else if (place->indexed)
                 frame_slots_forget_numbers(&state->frame);
         else if (value)
                 frame_slots_put(&state->frame, place->offset, value);

@@ -84,6 +84,7 @@ struct place_value {
         /* Of the index, which is any multiple of that; of a POINTER's whole items of its
          * type may have been added. */
         uint64_t stride_bytes;
+        uint64_t span_bytes; /* and at most this; 0: not known */
         /* The constant that was added to an index or an unknown number. OFFSET does not
          * include it; it is known up to multiples of the step. */
         int64_t ahead;
@@ -104,6 +105,13 @@ extern const struct place_value place_unreached;
 struct place_value place_pointer(uint32_t type, int64_t offset);
 /* The number REST plus any multiple of MOD; 0: exactly REST. */
 struct place_value place_number(uint64_t mod, int64_t rest);
+/* The same, but plus SPAN at the most. */
+struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span);
+
+/* The number of a place's choices, and choice AT. 1: it is the only one, or not one of a
+ * few. */
+uint64_t place_choices(const struct place_value *value);
+struct place_value place_choice(const struct place_value *value, uint64_t at);
 
 bool place_in_frame(const struct place_value *value);
 bool place_in_thread(const struct place_value *value);
