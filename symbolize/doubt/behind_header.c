@@ -2,6 +2,7 @@
 /* The nearest variable up to the place counts. */
 #include "behind_header.h"
 
+#include "rival_variables.h"
 #include "rule.h"
 #include "type_field.h"
 
@@ -88,5 +89,5 @@ struct place_value behind_header(const struct flow_context *flow,
                 result.origin =
                     origin_of_variable((size_t)(variable - flow->variables->values));
         }
-        return found && found->rival ? place_unknown : result;
+        return variable_has_rival(found, vaddr) ? place_unknown : result;
 }

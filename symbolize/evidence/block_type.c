@@ -2,6 +2,7 @@
 /* A pointer to the first member of a type does not change the type of its block. */
 #include "block_type.h"
 
+#include "common_factor.h"
 #include "type_field.h"
 #include "type_index.h"
 
@@ -153,6 +154,45 @@ static bool same_type(const struct types *types, uint32_t a, uint32_t b)
         return types->items[a].canonical == types->items[b].canonical;
 }
 
+/* Whether PLACE, INSIDE a block, is in a structure that begins before that. */
+static bool begins_before(const struct types *types, uint64_t inside,
+                          const struct place_value *place)
+{
+        return place->type != TYPE_NONE && !place->indexed &&
+               types->items[place->type].kind == TYPE_STRUCT &&
+               place_stays_inside(types, place) && inside < place_offset(types, place);
+}
+
+unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
+                             const struct place_value *place)
+{
+        uint64_t bytes = type_size(types, type);
+
+        if (type == TYPE_NONE)
+                return begins_before(types, inside, place) ? BLOCK_BEFORE : 0;
+        if (block_type_agrees(types, type, inside, place))
+                return BLOCK_AGREES |
+                       (same_type(types, type, place->type) ? BLOCK_IS : 0);
+        uint64_t start = inside - place_offset(types, place);
+
+        if (begins_before(types, inside, place))
+                return BLOCK_DIFFERS | BLOCK_BEFORE;
+        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0)
+                return BLOCK_DIFFERS;
+        if (start % bytes != 0)
+                return BLOCK_DIFFERS |
+                       (types->items[place->type].kind == TYPE_STRUCT && !place->indexed
+                            ? BLOCK_BETWEEN
+                            : 0);
+        if (same_type(types, type, place->type))
+                return BLOCK_AGREES | BLOCK_IS; /* in another of its kind */
+        if (type_size(types, place->type) != bytes ||
+            types->items[type].kind != TYPE_STRUCT ||
+            types->items[place->type].kind != TYPE_STRUCT)
+                return BLOCK_DIFFERS | BLOCK_BEGINS;
+        return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
+}
+
 /* Whether PLACE's index, if it has one, counts whole items of BYTES: what counts bytes of
  * a member may lead far behind that. */
 static bool counts_items(const struct place_value *place, uint64_t bytes)
@@ -255,4 +295,21 @@ bool block_type_reaches(const struct block_type *blocks, const struct types *typ
         if (place && leads_to_items(place, offset, item_bytes, vector))
                 return true;
         return ends_with_items(block_bytes, bytes, offset, item_bytes);
+}
+
+bool block_type_mixed(const struct block_type *blocks)
+{
+        return blocks->mixed || (blocks->behind && !blocks->replaced);
+}
+
+void block_type_learn(struct block_type *blocks, const struct types *types,
+                      const struct place_value *place, unsigned relation)
+{
+        if (place->type != TYPE_NONE)
+                blocks->records |= types->items[place->type].kind == TYPE_STRUCT;
+        blocks->mixed |= (relation & BLOCK_DIFFERS) != 0;
+        blocks->replaced |= (relation & BLOCK_REPLACES) != 0;
+        blocks->behind |= (relation & BLOCK_BEHIND) != 0;
+        blocks->between |= (relation & BLOCK_BETWEEN) != 0;
+        blocks->before |= (relation & BLOCK_BEFORE) != 0;
 }

@@ -11,19 +11,42 @@ struct block_type {
         uint32_t pointer; /* the name of one that takes a block for it; 0: not known */
         uint32_t place;   /* of the call which that follows, when the type is known */
         bool mixed;       /* samples show that something else is there too */
+        bool doubted;     /* an access shows that */
+        bool replaced;    /* pointers to another type of the same size lead to items */
+        bool behind;      /* or to what may be the second item */
         /* There are several items of its type, at multiples of so many bytes; 0: only one
          * is known. */
         uint64_t step_bytes;
         uint32_t item; /* another type that has items there; TYPE_NONE: not known */
         uint64_t item_step_bytes;
+        bool between; /* structures begin where no item of its type does */
+        bool before;  /* or before the block: they are not there */
         bool records; /* samples show that there are structures */
         bool used;    /* or are of instructions that may access structures there */
+};
+
+/* How a pointer to a place in a block goes with the type that it was allocated as. */
+enum block_relation {
+        BLOCK_AGREES = 1,
+        BLOCK_DIFFERS = 2,
+        BLOCK_REPLACES =
+            4, /* another structure of the same size begins where an item does */
+        BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
+        BLOCK_IS = 16,     /* it is the allocated type */
+        BLOCK_BEGINS = 32, /* what differs begins where an item does */
+        BLOCK_BETWEEN = 64, /* it is a structure, and begins where no item does */
+        BLOCK_BEFORE = 128  /* the same, before the block */
 };
 
 /* Uses the innermost function of STACK that does not only pass the block on. A type of no
  * bytes decides nothing. */
 struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
+
+/* The relation between PLACE and an address at offset INSIDE of a block of TYPE
+ * (TYPE_NONE: not known). BLOCK_IS and later flags are added where they apply. */
+unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
+                             const struct place_value *place);
 
 /* Takes note of a pointer to PLACE, whose address is INSIDE one of BLOCKS, where it is to
  * an item behind the first, of their type or of another. */
@@ -43,6 +66,15 @@ bool block_type_has_item(const struct block_type *blocks, const struct types *ty
 bool block_type_reaches(const struct block_type *blocks, const struct types *types,
                         uint64_t block_bytes, uint64_t inside,
                         const struct place_value *place, bool vector);
+
+/* Learns from a pointer that leads to PLACE. RELATION is its relation to BLOCKS (0: their
+ * type is not known). */
+void block_type_learn(struct block_type *blocks, const struct types *types,
+                      const struct place_value *place, unsigned relation);
+
+/* Whether BLOCKS hold more than their allocated type. Pointers in merged functions do not
+ * count. */
+bool block_type_mixed(const struct block_type *blocks);
 
 /* Whether items of TYPE can fill a block of BLOCK_BYTES. */
 bool block_type_fills(const struct types *types, uint32_t type, uint64_t block_bytes);

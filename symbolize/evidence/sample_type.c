@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "rule.h"
-#include "sample_evidence.h"
+#include "sample_field.h"
 #include "site.h"
+#include "type_by_block.h"
+#include "type_by_instruction.h"
 
 /* Whether samples are in functions that may copy or compare bytes. Other samples then
  * decide whether the block holds bytes only. */
@@ -57,11 +59,11 @@ static void block_evidence_begin(struct sample_types *finder)
         }
 }
 
-/* Whether an access shows that BLOCKS hold more than their allocated type, though its
- * pointer AGREES. Hash functions count with the bits of floating point, too. */
+/* Whether an access shows that BLOCKS hold more than their allocated type. Hash functions
+ * count with the bits of floating point, too. */
 static bool doubts(const struct sample_types *finder, const struct place *place,
                    const struct block_type *blocks, const struct raw_allocation *block,
-                   uint64_t inside, bool agrees)
+                   uint64_t inside, unsigned relation)
 {
         const struct types *types = finder->types;
         const struct type_access *access = instruction_access(place);
@@ -71,21 +73,8 @@ static bool doubts(const struct sample_types *finder, const struct place *place,
             !type_contradicted(types, blocks->type,
                                block_type_offset(types, blocks->type, inside), access))
                 return false;
-        return !agrees || access->number >= NUMBER_FLOATS ||
+        return !(relation & BLOCK_AGREES) || access->number >= NUMBER_FLOATS ||
                !place_stays_inside(types, &place_asks(place)->access.flow.place);
-}
-
-/* Whether a pointer to PLACE shows that BLOCKS hold more than their allocated type, which
- * it does not agree with. One to another structure of that size may be of a function that
- * the compiler merged of several. */
-static bool shows_more(const struct types *types, const struct block_type *blocks,
-                       const struct place_value *place)
-{
-        return blocks->type != TYPE_NONE &&
-               (place->type == TYPE_NONE ||
-                types->items[blocks->type].kind != TYPE_STRUCT ||
-                types->items[place->type].kind != TYPE_STRUCT ||
-                type_size(types, blocks->type) != type_size(types, place->type));
 }
 
 /* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
@@ -97,24 +86,23 @@ static void block_evidence_learn(struct sample_types *finder,
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
         struct block_type *blocks = &finder->blocks[stack];
         bool tells_type = instruction_points(place) && !pointed->guessed;
-        bool agrees =
-            tells_type && blocks->type != TYPE_NONE &&
-            block_type_agrees(finder->types, blocks->type, target->offset_bytes, pointed);
+        unsigned relation = tells_type
+                                ? block_type_relation(finder->types, blocks->type,
+                                                      target->offset_bytes, pointed)
+                                : 0;
 
+        finder->relations[location->place] |= (uint8_t)relation;
         if (rule_applies("doubts") &&
             doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
-                   target->offset_bytes, agrees))
-                blocks->mixed = true;
+                   target->offset_bytes, relation))
+                blocks->mixed = blocks->doubted = true;
         if (!instruction_points(place))
                 return;
-        bool record = pointed->type != TYPE_NONE &&
-                      finder->types->items[pointed->type].kind == TYPE_STRUCT;
-
-        blocks->used |= record;
+        blocks->used |= pointed->type != TYPE_NONE &&
+                        finder->types->items[pointed->type].kind == TYPE_STRUCT;
         if (pointed->guessed)
                 return;
-        blocks->records |= record;
-        blocks->mixed |= !agrees && shows_more(finder->types, blocks, pointed);
+        block_type_learn(blocks, finder->types, pointed, relation);
         block_type_learn_items(blocks, finder->types, target->offset_bytes, pointed);
 }
 
@@ -317,8 +305,10 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
                 malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
+            .relations = calloc(sweep->place_count + 1, sizeof(*sample_types->relations)),
             .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
-        if (!sample_types->blocks || !sample_types->pointees || !sample_types->shown)
+        if (!sample_types->blocks || !sample_types->pointees || !sample_types->relations ||
+            !sample_types->shown)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -330,6 +320,7 @@ void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
         free(sample_types->pointees);
+        free(sample_types->relations);
         free(sample_types->shown);
         *sample_types = (struct sample_types){0};
 }

@@ -33,7 +33,7 @@ static uint32_t type_name(const struct site_types *from, size_t stack)
 {
         const struct block_type *block = &from->blocks[stack];
 
-        return block->type == TYPE_NONE || block->mixed
+        return block->type == TYPE_NONE || block_type_mixed(block)
                    ? 0
                    : from->types->items[block->type].name;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A block has the type of its allocation if no sample shows more and the instruction's
- * pointer agrees. Otherwise the pointer's type counts, unless that contradicts the
- * allocation, or the pointer may lead to a member of another type. */
+ * pointer agrees. Otherwise the pointer's type counts, unless the pointer may lead to a
+ * member of another type. */
+#include "type_by_block.h"
 
+#include "inner_structure.h"
 #include "rule.h"
-#include "sample_evidence.h"
-#include "type_untold.h"
+#include "sample_field.h"
+#include "type_by_function.h"
+#include "type_by_instruction.h"
 
 /* The allocation decided on FOUND. */
 static struct sample_type told_by_allocation(struct sample_type found,
@@ -27,7 +30,7 @@ static struct sample_type by_allocation(struct sample_types *finder,
         const struct place_value *pointed =
             instruction_points(place) ? &place_asks(place)->access.flow.place : NULL;
 
-        if (holds->type == TYPE_NONE || holds->mixed ||
+        if (holds->type == TYPE_NONE || block_type_mixed(holds) ||
             !block_type_fills(finder->types, holds->type, bytes) ||
             !block_type_reaches(holds, finder->types, bytes, target->offset_bytes,
                                 pointed, instruction_access(place)->vector) ||
@@ -77,14 +80,14 @@ static bool has_members(const struct types *types, uint32_t type)
  * lead to one of their members. A block of bytes or numbers may hold several arrays. */
 static bool holds_members(const struct types *types, const struct block_type *blocks)
 {
-        return blocks->mixed && type_size(types, blocks->type) > 1 &&
+        return block_type_mixed(blocks) && type_size(types, blocks->type) > 1 &&
                !is_number(types, blocks->type);
 }
 
 /* Whether nothing is known of BLOCKS that speaks against their being mere bytes. */
 static bool is_texts(const struct types *types, const struct block_type *blocks)
 {
-        return !blocks->used && !blocks->records && !blocks->mixed &&
+        return !blocks->used && !blocks->records && !block_type_mixed(blocks) &&
                (blocks->type == TYPE_NONE || type_size(types, blocks->type) <= 1);
 }
 
@@ -101,39 +104,121 @@ static bool copies_bytes(const struct sample_types *finder,
                memory_function_at(finder, location->place) != MEMORY_NONE;
 }
 
-/* Whether PLACE, INSIDE a block, is in a structure that begins before that. */
-static bool begins_before(const struct types *types, uint64_t inside,
-                          const struct place_value *place)
+/* How the instruction's pointer goes with its block, whose type is known; 0: not known.
+ */
+static unsigned relation_here(const struct sample_types *finder,
+                              const struct sample_location *location,
+                              const struct block_type *holds, uint64_t block_bytes)
 {
-        return !place->indexed && types->items[place->type].kind == TYPE_STRUCT &&
-               place_stays_inside(types, place) && inside < place_offset(types, place);
+        const struct place *place = &finder->sweep->places[location->place];
+
+        if (holds->type == TYPE_NONE || !instruction_points(place) ||
+            place_asks(place)->access.flow.place.guessed ||
+            !block_type_fills(finder->types, holds->type, block_bytes))
+                return 0;
+        return block_type_relation(finder->types, holds->type,
+                                   location->target.offset_bytes,
+                                   &place_asks(place)->access.flow.place);
 }
 
-/* Whether the instruction's pointer, which led to FOUND, is to something else than the
- * block was allocated as, and that tells what lies there: the pointer was cast, is to the
- * head of a list instead of an entry, or was another one's in a function that the
- * compiler merged. Memory of bytes may hold anything. */
-static bool is_of_another(const struct sample_types *finder,
-                          const struct sample_location *location,
-                          const struct block_type *holds, uint64_t block_bytes,
-                          const struct sample_type *found)
+/* Whether the instruction's pointer is to a structure that begins with the block, which
+ * was allocated as another, larger one and holds just that: the pointer may have been
+ * cast to that in between, or the block be used as something else. */
+static bool is_cast(const struct sample_types *finder,
+                    const struct sample_location *location,
+                    const struct block_type *holds, uint64_t block_bytes)
 {
         const struct types *types = finder->types;
         const struct place *place = &finder->sweep->places[location->place];
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
+
+        return types->items[holds->type].kind == TYPE_STRUCT &&
+               types->items[pointed->type].kind == TYPE_STRUCT &&
+               block_bytes == type_size(types, holds->type) &&
+               type_size(types, pointed->type) < block_bytes &&
+               location->target.offset_bytes == place_offset(types, pointed);
+}
+
+/* The instruction's pointer, which led to FOUND, has another type than this block. Merged
+ * functions have the types of one of them only. If the pointer met blocks of its type
+ * before, it leads here to another type of that size. */
+static struct sample_type by_merged(struct sample_types *finder,
+                                    const struct sample_location *location,
+                                    const struct block_type *holds, uint64_t block_bytes,
+                                    const struct sample_type *found)
+{
+        unsigned relation = relation_here(finder, location, holds, block_bytes);
+        unsigned seen = finder->relations[location->place];
+        bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
+
+        if (!rule_applies("merged-pointer"))
+                return *found;
+        if (relation & BLOCK_BEGINS && is_cast(finder, location, holds, block_bytes))
+                return type_left_open(UNTYPED_OTHER_TYPE);
+        if (seen & BLOCK_BETWEEN && holds->between)
+                return *found; /* memory that several types are taken from */
+        if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
+            !(seen & BLOCK_REPLACES && same_size))
+                return *found;
+        struct sample_type there =
+            seen & BLOCK_IS && same_size && !block_type_mixed(holds)
+                ? sample_field_at(
+                      finder, holds->type,
+                      block_type_offset(finder->types, holds->type,
+                                        location->target.offset_bytes),
+                      instruction_access(&finder->sweep->places[location->place]))
+                : type_left_open(UNTYPED_OTHER_TYPE);
+
+        return there.reason == TYPED ? told_by_allocation(there, holds)
+                                     : type_left_open(UNTYPED_OTHER_TYPE);
+}
+
+/* The instruction's pointer, which led to FOUND, is to a structure that is not in the
+ * block. It came from a pointer to a shared member: a list's head is taken for an entry's
+ * link. If the block's type has that member there, the member was read. */
+static struct sample_type by_member(struct sample_types *finder,
+                                    const struct sample_location *location,
+                                    const struct block_type *holds, uint64_t block_bytes,
+                                    const struct sample_type *found)
+{
+        const struct types *types = finder->types;
+        const struct place *place = &finder->sweep->places[location->place];
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+        const struct type_access *access = instruction_access(place);
         uint64_t inside = location->target.offset_bytes;
 
-        if (!rule_applies("other-type") || !instruction_points(place) || pointed->guessed)
-                return false;
-        if (begins_before(types, inside, pointed))
-                return true;
-        return holds->type != TYPE_NONE && has_members(types, holds->type) &&
-               block_type_fills(types, holds->type, block_bytes) &&
-               block_type_reaches(holds, types, block_bytes, inside, NULL, false) &&
-               !block_type_agrees(types, holds->type, inside, pointed) &&
-               !type_untold(types, holds->type,
-                            block_type_offset(types, holds->type, inside),
-                            !found->field.shared && is_pointer(types, found->field.type));
+        if (!rule_applies("shared-member") || !instruction_points(place) ||
+            pointed->guessed)
+                return *found;
+        if (relation_here(finder, location, holds, block_bytes) &
+                (BLOCK_BETWEEN | BLOCK_BEFORE) &&
+            block_type_reaches(holds, types, block_bytes, inside, NULL, access->vector)) {
+                uint64_t at = block_type_offset(types, holds->type, inside);
+                struct sample_type there =
+                    sample_field_at(finder, holds->type, at, access);
+
+                if (inner_structure_shared(types, pointed->type,
+                                           place_offset(types, pointed), holds->type, at))
+                        return there.reason == TYPED ? told_by_allocation(there, holds)
+                                                     : there;
+                if (!inner_untold(types, holds->type, at,
+                                  !found->field.shared &&
+                                      is_pointer(types, found->field.type)))
+                        return type_left_open(UNTYPED_OTHER_TYPE);
+        }
+        return finder->relations[location->place] & BLOCK_BEFORE && holds->before
+                   ? type_left_open(UNTYPED_OTHER_TYPE)
+                   : *found;
+}
+
+/* Whether a constant leads behind the pointer's target, in a block that holds more than
+ * its type. */
+static bool leads_behind(const struct sample_types *finder, const struct place *place,
+                         const struct block_type *holds)
+{
+        return rule_applies("leads-behind") && holds->doubted &&
+               instruction_points(place) &&
+               !place_stays_inside(finder->types, &place_asks(place)->access.flow.place);
 }
 
 /* Whether the pointer is to the first item of a block with one known item, and an index
@@ -220,9 +305,13 @@ struct sample_type type_by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
+        if (found.reason == TYPED)
+                found = by_member(finder, location, holds, block->size_bytes, &found);
+        if (found.reason == TYPED)
+                found = by_merged(finder, location, holds, block->size_bytes, &found);
         if (found.reason == TYPED &&
-            is_of_another(finder, location, holds, block->size_bytes, &found))
-                return type_left_open(UNTYPED_OTHER_TYPE);
+            leads_behind(finder, &finder->sweep->places[location->place], holds))
+                return type_left_open(UNTYPED_CONTRADICTED);
         if (found.reason == TYPED && strays(finder, location, holds))
                 return type_left_open(UNTYPED_INDEX);
         if (found.reason == TYPED && !is_texts(finder->types, holds) &&

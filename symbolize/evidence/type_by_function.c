@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* For functions that copy or compare memory, or read strings, the caller's arguments
  * decide. */
+#include "type_by_function.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "sample_evidence.h"
+#include "sample_field.h"
 #include "site.h"
 
 /* The rest of a version's name; "_l" is the variant with a locale. */

@@ -1,68 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A pointer's type says what lies behind it. An index that nothing proves must agree with
  * the addresses of all of the instruction's samples: some agree by chance. */
+#include "type_by_instruction.h"
 
 #include "rule.h"
-#include "sample_evidence.h"
+#include "sample_field.h"
+#include "type_by_function.h"
 #include "type_field.h"
 #include "type_index.h"
 
 enum { POINTER_LIMIT_BYTES = 1024 };
-
-/* ---- a field ---- */
-
-struct sample_type type_left_open(enum untyped reason)
-{
-        return (struct sample_type){.reason = reason, .type = TYPE_NONE};
-}
-
-struct sample_type type_told(struct sample_type found, struct type_source source)
-{
-        if (found.reason == TYPED)
-                found.source = source;
-        return found;
-}
-
-/* Goes from arrays to their items. */
-static void take_item(const struct types *types, uint32_t *type, uint64_t *offset)
-{
-        while (*type < types->count && types->items[*type].kind == TYPE_ARRAY) {
-                *type = types->items[*type].element;
-                if (type_size(types, *type) > 0)
-                        *offset %= type_size(types, *type);
-        }
-}
-
-struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
-                                   uint64_t offset, const struct type_access *access)
-{
-        struct sample_type result = {.reason = TYPED};
-
-        take_item(finder->types, &type, &offset);
-        switch (type_field(finder->types, finder->names, type, offset, access,
-                           &result.field)) {
-        case FIELD_FOUND:
-        case FIELD_WHOLE:
-                break;
-        case FIELD_PADDING:
-                return type_left_open(UNTYPED_PADDING);
-        case FIELD_BEYOND:
-                return type_left_open(UNTYPED_OUTSIDE);
-        case FIELD_OTHER:
-                return type_left_open(UNTYPED_CONTRADICTED);
-        default:
-                return type_left_open(UNTYPED_INCOMPLETE);
-        }
-        if (!result.field.shared &&
-            type_only_bytes(finder->types, result.field.type, access))
-                return type_left_open(UNTYPED_BYTES);
-        result.type = finder->types->items[type].canonical;
-        result.offset_bytes = offset;
-        result.access_bytes = access->bytes;
-        return result;
-}
-
-/* ---- a pointer ---- */
 
 /* Facts from the addresses of an instruction's samples. */
 enum {
@@ -136,6 +83,28 @@ static bool is_placed(const struct types *types, const struct place_value *place
                (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
 }
 
+/* Whether ACCESS reads a part of the number FOUND, by an index in smaller steps: small
+ * items then lie at its offset by chance. */
+static bool is_in_steps(const struct types *types, const struct place_value *place,
+                        const struct type_access *access, const struct sample_type *found)
+{
+        uint64_t step =
+            place->unknown_index || place->stride_bytes == 0 ? 1 : place->stride_bytes;
+        uint64_t bytes = type_size(types, found->field.type);
+
+        if (!place->indexed || found->field.shared || access->bytes == 0 ||
+            access->bytes >= bytes)
+                return false;
+        switch (types->items[found->field.type].kind) {
+        case TYPE_INTEGER:
+        case TYPE_FLOAT:
+        case TYPE_POINTER:
+                return step % bytes != 0;
+        default:
+                return false;
+        }
+}
+
 /* The field that the instruction at PLACE accesses by its pointer. It is the same for all
  * its samples. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
@@ -154,6 +123,9 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
                                                &access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
+                if (known->reason == TYPED &&
+                    is_in_steps(finder->types, &flow->place, &flow->access, known))
+                        *known = type_left_open(UNTYPED_INDEX);
         }
         return *known;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An instruction with all of its operands, as Zydis reads it. */
+/* An instruction of a function's code with all of its operands, as Zydis reads it. */
 #ifndef MEMLAG_SYMBOLIZE_DECODED_H
 #define MEMLAG_SYMBOLIZE_DECODED_H
 
@@ -12,9 +12,6 @@ struct decoded {
         ZydisDecodedInstruction instruction;
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
-
-/* Decodes what BYTES, COUNT of them, begin with. False: no instruction. */
-bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count);
 
 /* Decodes STEP of CODE again from its file. False: it cannot be read. */
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,

@@ -10,11 +10,14 @@
 #include "flow_result.h"
 #include "flow_trace.h"
 #include "flow_walk.h"
+#include "lineless_variables.h"
 #include "number_use.h"
+#include "own_items.h"
 #include "pointer_name.h"
 #include "register_writes.h"
 #include "rival_variables.h"
 #include "rule.h"
+#include "shared_place.h"
 #include "type_field.h"
 #include "unrolled.h"
 
@@ -36,15 +39,23 @@ static void part_index(const struct flow_context *flow, struct flow_state *state
         answer->place.offset = base.offset;
 }
 
-/* The variable of the frame at ANSWER's place. */
+/* The variable of the frame at ANSWER's place, or all that may be there. */
 static void name_variable(const struct flow_context *flow, const struct flow_state *state,
                           uint64_t vaddr, struct flow_answer *answer)
 {
+        struct frame_variable several;
+        int64_t offset = 0;
         const struct frame_variable *variable = flow_state_variable(
             flow, state, &answer->place, vaddr, &answer->variable_offset);
 
-        answer->variable =
-            variable ? *variable : (struct frame_variable){.type = TYPE_NONE};
+        answer->variable = (struct frame_variable){.type = TYPE_NONE};
+        if (variable) {
+                answer->variable = *variable;
+        } else if (shared_place_variable(flow, state, &answer->place, vaddr, &several,
+                                         &offset)) {
+                answer->variable = several;
+                answer->variable_offset = offset;
+        }
 }
 
 /* A repeated instruction continues from its operand's place: it accesses all fields of an
@@ -171,8 +182,7 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
         if (step->instruction.operation == OPERATION_CALL)
-                answer->called =
-                    globals_memory_function(input->globals, &step->instruction);
+                answer->called = input->called(input->global_context, &step->instruction);
         if (answer->called == MEMORY_NONE || answer->called == MEMORY_ALLOCATE_ITEMS) {
                 answer->outcome = FLOW_NO_OPERAND;
                 return;
@@ -271,9 +281,13 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
 
         if (!error && rule_applies("rival-variables"))
                 error = rival_variables_find(&variables, input->reader);
+        if (!error && rule_applies("shared-place"))
+                error = shared_places_find(&variables, input->reader->types);
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
+        if (!error && rule_applies("lineless-variables"))
+                error = lineless_variables_find(&variables, input, &code, answers, count);
         if (!error)
                 register_writes_count(&variables, &code);
         if (!error)

@@ -3,12 +3,8 @@
  * writes in a way that is not followed is forgotten. */
 #include "flow_effect.h"
 
-#include <errno.h>
-
 #include "behind_header.h"
 #include "flow_operand.h"
-#include "folded.h"
-#include "rule.h"
 
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
 {
@@ -147,23 +143,6 @@ static struct place_value described(const struct flow_context *flow,
                    : place_unknown;
 }
 
-/* Whether the function at VADDR is several of the source. */
-static bool is_folded(const struct flow_input *input, uint64_t vaddr)
-{
-        struct global_function *function = globals_function(input->globals, vaddr);
-
-        if (!function)
-                return false;
-        if (!function->folded_known && rule_applies("folded")) {
-                Dwarf_Die die = function->die;
-
-                if (folded_function(input->folding, &die, &function->folded) < 0)
-                        input->reader->error = -ENOMEM;
-                function->folded_known = true;
-        }
-        return function->folded;
-}
-
 static void step_call(const struct flow_context *flow, struct flow_state *state,
                       const struct flow_step *step)
 {
@@ -183,11 +162,12 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         uint32_t type = variables_call_type(flow->variables, after);
 
         /* Without optimisation compilers do not say which function is called where. */
-        if (type == TYPE_NONE && step->instruction.target)
-                type =
-                    globals_return_type(flow->input->globals, step->instruction.target);
-        if (type != TYPE_NONE && step->instruction.target &&
-            is_folded(flow->input, step->instruction.target))
+        if (type == TYPE_NONE && step->instruction.target && flow->input->returns)
+                type = flow->input->returns(flow->input->global_context,
+                                            step->instruction.target);
+        if (type != TYPE_NONE && step->instruction.target && flow->input->calls_folded &&
+            flow->input->calls_folded(flow->input->global_context,
+                                      step->instruction.target))
                 type = TYPE_NONE;
         struct place_value result =
             flow_thread_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
@@ -250,9 +230,7 @@ static struct place_value sum_of(const struct flow_context *flow,
         struct place_value number =
             sum_number(state, instruction->destination, instruction->source, 1);
 
-        return number.kind == PLACE_UNREACHED
-                   ? place_add(flow->input->reader->types, &a, &b, 1)
-                   : number;
+        return number.kind == PLACE_UNREACHED ? flow_sum(flow, &a, &b, 1) : number;
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -273,6 +251,28 @@ static struct place_value address_of(const struct flow_context *flow,
         return sum.kind == PLACE_UNREACHED
                    ? flow_operand(flow, state, step)
                    : place_add_constant(&sum, memory->displacement);
+}
+
+/* The register after a comparison's outcome is put into its lowest byte. */
+static struct place_value truth_in(const struct place_value *before)
+{
+        bool zero = before->kind == PLACE_NUMBER && before->stride_bytes == 0 &&
+                    before->offset == 0;
+
+        return zero ? place_bounded_number(1, 0, 1)
+                    : (struct place_value){.kind = PLACE_TRUTH, .type = TYPE_NONE};
+}
+
+static struct place_value extended(const struct place_value *before)
+{
+        bool small = before->kind == PLACE_NUMBER && before->span_bytes > 0 &&
+                     before->offset >= 0 &&
+                     (uint64_t)before->offset + before->span_bytes <= UINT8_MAX;
+
+        if (small)
+                return *before;
+        return before->kind == PLACE_TRUTH ? place_bounded_number(1, 0, 1)
+                                           : place_any_number;
 }
 
 /* The value at STEP's operand. From a null base, an index in larger items leads nowhere.
@@ -355,7 +355,7 @@ static struct place_value result_of(const struct flow_context *flow,
                 other = loaded_by(flow, state, step);
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
-                return place_add(flow->input->reader->types, &place, &other, 1);
+                return flow_sum(flow, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
                 place =
                     flow_state_held(flow, state, instruction->destination, step->vaddr);
@@ -368,6 +368,10 @@ static struct place_value result_of(const struct flow_context *flow,
         case OPERATION_ADD_HALF:
                 return place_half(&state->registers[instruction->source],
                                   instruction->immediate);
+        case OPERATION_TRUTH:
+                return truth_in(&state->registers[instruction->destination]);
+        case OPERATION_EXTEND:
+                return extended(&state->registers[instruction->source]);
         case OPERATION_SHIFT_LEFT:
                 place = state->registers[instruction->source];
                 return instruction->immediate >= 0 && instruction->immediate < 31

@@ -3,7 +3,12 @@
  * instruction still tells which registers it changes. */
 #include "flow_instruction.h"
 
-#include "decoded.h"
+#include <Zydis/Zydis.h>
+
+struct decoded {
+        ZydisDecodedInstruction instruction;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
 
 /* ---- registers ---- */
 
@@ -25,23 +30,22 @@ uint8_t instruction_register(unsigned name)
         return id >= 0 && id < REGISTER_COUNT ? dwarf[id] : REGISTER_OTHER;
 }
 
-/* The number of a register of CLASS, else REGISTER_OTHER. */
-static uint8_t register_of(const ZydisDecodedOperand *operand, ZydisRegisterClass class)
+/* The number of a whole 64-bit register, else REGISTER_OTHER. */
+static uint8_t whole_register(const ZydisDecodedOperand *operand)
 {
         return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                       ZydisRegisterGetClass(operand->reg.value) == class
+                       ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_GPR64
                    ? instruction_register(operand->reg.value)
                    : REGISTER_OTHER;
 }
 
-static uint8_t whole_register(const ZydisDecodedOperand *operand)
-{
-        return register_of(operand, ZYDIS_REGCLASS_GPR64);
-}
-
+/* The number of the register that OPERAND is the lower half of, else REGISTER_OTHER. */
 static uint8_t half_register(const ZydisDecodedOperand *operand)
 {
-        return register_of(operand, ZYDIS_REGCLASS_GPR32);
+        return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_GPR32
+                   ? instruction_register(operand->reg.value)
+                   : REGISTER_OTHER;
 }
 
 /* NAME's bit in a mask of registers; 0: not a general one. */
@@ -101,22 +105,6 @@ static bool makes_number(ZydisMnemonic mnemonic)
         }
 }
 
-/* The registers that operands write; READ: those that they read, too. */
-static uint32_t written_by_operands(const struct decoded *decoded, bool read)
-{
-        uint32_t written = 0;
-
-        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
-                const ZydisDecodedOperand *operand = &decoded->operands[i];
-
-                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-                    (!read || operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
-                        written |= register_bit(operand->reg.value);
-        }
-        return written;
-}
-
 /* Registers that are written by half have zeros in the other: no address is so small. */
 static uint32_t number_registers(const struct decoded *decoded)
 {
@@ -132,6 +120,35 @@ static uint32_t number_registers(const struct decoded *decoded)
                         numbers |= register_bit(operand->reg.value);
         }
         return numbers;
+}
+
+static uint32_t modified_registers(const struct decoded *decoded)
+{
+        uint32_t modified = 0;
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                        modified |= register_bit(operand->reg.value);
+        }
+        return modified;
+}
+
+static uint32_t written_registers(const struct decoded *decoded)
+{
+        uint32_t written = written_unnamed(decoded);
+
+        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
+                const ZydisDecodedOperand *operand = &decoded->operands[i];
+
+                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        written |= register_bit(operand->reg.value);
+        }
+        return written;
 }
 
 /* ---- memory ---- */
@@ -315,6 +332,41 @@ static void set_jump(struct instruction *result, const struct decoded *decoded,
         }
 }
 
+/* The number of the register that OPERAND is the lowest byte of, else REGISTER_OTHER. */
+static uint8_t lowest_byte(const ZydisDecodedOperand *operand)
+{
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+            ZydisRegisterGetClass(operand->reg.value) != ZYDIS_REGCLASS_GPR8)
+                return REGISTER_OTHER;
+        switch (operand->reg.value) {
+        case ZYDIS_REGISTER_AH:
+        case ZYDIS_REGISTER_BH:
+        case ZYDIS_REGISTER_CH:
+        case ZYDIS_REGISTER_DH:
+                return REGISTER_OTHER;
+        default:
+                return instruction_register(operand->reg.value);
+        }
+}
+
+static void set_truth(struct instruction *result, const ZydisDecodedOperand *to)
+{
+        result->destination = lowest_byte(to);
+        if (result->destination < REGISTER_COUNT)
+                result->operation = OPERATION_TRUTH;
+}
+
+static void set_extension(struct instruction *result, const ZydisDecodedOperand *to,
+                          const ZydisDecodedOperand *from)
+{
+        if (to->type != ZYDIS_OPERAND_TYPE_REGISTER || to->size < 32 ||
+            lowest_byte(from) >= REGISTER_COUNT)
+                return;
+        result->operation = OPERATION_EXTEND;
+        result->destination = instruction_register(to->reg.value);
+        result->source = lowest_byte(from);
+}
+
 static void set_half(struct instruction *result, uint8_t to, uint8_t from,
                      int64_t constant)
 {
@@ -391,6 +443,9 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         case ZYDIS_CATEGORY_WIDENOP:
                 result->operation = OPERATION_NOTHING;
                 return;
+        case ZYDIS_CATEGORY_SETCC:
+                set_truth(result, first);
+                return;
         case ZYDIS_CATEGORY_CMOV:
                 set_choice(result, first, second);
                 return;
@@ -400,6 +455,9 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_MOV:
                 set_move(result, first, second);
+                break;
+        case ZYDIS_MNEMONIC_MOVZX:
+                set_extension(result, first, second);
                 break;
         case ZYDIS_MNEMONIC_LEA:
                 result->destination = whole_register(first);
@@ -479,18 +537,21 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
 {
         const ZydisInstructionAttributes repeating =
             ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+        ZydisDecoder decoder;
         struct decoded decoded;
 
-        if (!decoded_bytes(&decoded, bytes, count))
+        if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+                                         ZYDIS_STACK_WIDTH_64)) ||
+            ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, count,
+                                               &decoded.instruction, decoded.operands)))
                 return false;
-        *instruction = (struct instruction){
-            .length_bytes = decoded.instruction.length,
-            .operation = OPERATION_OTHER,
-            .destination = REGISTER_NONE,
-            .source = REGISTER_NONE,
-            .written = written_unnamed(&decoded) | written_by_operands(&decoded, false),
-            .modified = written_by_operands(&decoded, true),
-            .numbers = number_registers(&decoded)};
+        *instruction = (struct instruction){.length_bytes = decoded.instruction.length,
+                                            .operation = OPERATION_OTHER,
+                                            .destination = REGISTER_NONE,
+                                            .source = REGISTER_NONE,
+                                            .written = written_registers(&decoded),
+                                            .modified = modified_registers(&decoded),
+                                            .numbers = number_registers(&decoded)};
         const ZydisDecodedOperand *memory = memory_of(&decoded);
 
         if (memory) {

@@ -2,6 +2,7 @@
 #include "flow_operand.h"
 
 #include "behind_header.h"
+#include "rival_variables.h"
 #include "type_field.h"
 
 static struct place_value thread_local_at(uint64_t offset)
@@ -41,6 +42,33 @@ static struct place_value own_variable(const struct flow_context *flow,
         return own;
 }
 
+/* Where the virtual base of OBJECT is that WORD of its table is about. */
+static struct place_value virtual_base(const struct flow_context *flow,
+                                       const struct place_value *object,
+                                       const struct place_value *word)
+{
+        if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
+                return place_unknown;
+        struct place_value base = place_pointer(
+            type_virtual_base(flow->input->reader, object->type, (uint64_t)object->offset,
+                              0 - (uint64_t)word->offset),
+            0);
+
+        if (base.kind == PLACE_POINTER)
+                base.origin = object->origin;
+        return base;
+}
+
+struct place_value flow_sum(const struct flow_context *flow, const struct place_value *a,
+                            const struct place_value *b, uint64_t scale)
+{
+        if (b->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, a, b);
+        if (a->kind == PLACE_TABLE_WORD && scale == 1)
+                return virtual_base(flow, b, a);
+        return place_add(flow->input->reader->types, a, b, scale);
+}
+
 /* BASE and the index of STEP's operand. */
 static struct place_value add_index(const struct flow_context *flow,
                                     struct flow_state *state,
@@ -53,8 +81,7 @@ static struct place_value add_index(const struct flow_context *flow,
         if (memory->index < REGISTER_COUNT)
                 index = flow_state_held(flow, state, memory->index, step->vaddr);
         if (memory->index != REGISTER_NONE)
-                sum = place_add(flow->input->reader->types, base, &index,
-                                memory->scale ? memory->scale : 1);
+                sum = flow_sum(flow, base, &index, memory->scale ? memory->scale : 1);
         return sum;
 }
 
@@ -78,6 +105,64 @@ static struct place_value thread_operand(const struct flow_context *flow,
         return add_index(flow, state, step, &place);
 }
 
+static bool is_in(const struct register_variable *variable, uint8_t reg, uint64_t vaddr)
+{
+        return variable->reg == reg && vaddr >= variable->low && vaddr < variable->high;
+}
+
+/* The depth of inlined functions at VADDR that have variables in REG. */
+static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_t vaddr)
+{
+        uint16_t level = 0;
+
+        for (size_t i = 0; i < variables->value_count; i++) {
+                const struct register_variable *variable = &variables->values[i];
+
+                if (is_in(variable, reg, vaddr) && vaddr >= variable->inlined_low &&
+                    vaddr < variable->inlined_high && variable->level > level)
+                        level = variable->level;
+        }
+        return level;
+}
+
+/* BASE, the target of REG, as the target of another variable there. PLUS bytes from it is
+ * outside of its structure, but in one that begins with it: an inlined function has the
+ * base as its parameter, and keeps the register's name. Its own reads may be of any such
+ * structure. */
+static struct place_value derived(const struct flow_context *flow, uint8_t reg,
+                                  const struct place_value *base, int64_t plus,
+                                  uint64_t vaddr)
+{
+        const struct types *types = flow->input->reader->types;
+        struct place_value found = *base;
+
+        if (base->kind != PLACE_POINTER || base->indexed || base->guessed ||
+            base->offset != 0 || !type_has_fields(types, base->type) || plus < 0 ||
+            (uint64_t)plus < type_size(types, base->type))
+                return found;
+        uint16_t level = level_of(flow->variables, reg, vaddr);
+
+        for (size_t i = 0; i < flow->variables->value_count; i++) {
+                const struct register_variable *variable = &flow->variables->values[i];
+
+                if (!is_in(variable, reg, vaddr) || variable->offset != 0 ||
+                    variable->from_set || variable->lineless || variable->pointed ||
+                    variable->level < level)
+                        continue;
+                uint32_t type = type_pointee(flow->input->reader, variable->type);
+
+                if (!type_has_fields(types, type) ||
+                    (uint64_t)plus >= type_size(types, type) ||
+                    !type_holds(types, type, 0, base->type))
+                        continue;
+                if (found.type != base->type && !type_same(types, found.type, type))
+                        return *base;
+                found = place_pointer(type, 0);
+                found.origin = origin_of_variable(i);
+        }
+        return found;
+}
+
 /* BASE is the target of a variable a constant away from REG. If PLUS bytes from there is
  * before that target and in REG's own variable's, a header's field is read: returns
  * REG's. */
@@ -89,9 +174,9 @@ static struct place_value in_header(const struct flow_context *flow, uint8_t reg
         const struct register_variable *in =
             variables_in_register(flow->variables, reg, vaddr);
 
-        if (!in || in->offset != 0 || in->rival || base->kind != PLACE_POINTER ||
-            base->indexed || base->guessed || base->offset >= 0 || plus < 0 ||
-            plus >= -base->offset)
+        if (!in || in->offset != 0 || variable_has_rival(in, vaddr) ||
+            base->kind != PLACE_POINTER || base->indexed || base->guessed ||
+            base->offset >= 0 || plus < 0 || plus >= -base->offset)
                 return *base;
         uint32_t type = type_pointee(flow->input->reader, in->type);
 
@@ -115,6 +200,8 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
                 return thread_operand(flow, state, step);
         if (memory->base < REGISTER_COUNT) {
                 base = flow_state_held(flow, state, memory->base, step->vaddr);
+                base =
+                    derived(flow, memory->base, &base, memory->displacement, step->vaddr);
                 if (memory->index == REGISTER_NONE)
                         base = in_header(flow, memory->base, &base, memory->displacement,
                                          step->vaddr);

@@ -9,6 +9,11 @@
 struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
                                 const struct flow_step *step);
 
+/* A plus SCALE times B; one may be an object and the other the offset of its virtual
+ * base. */
+struct place_value flow_sum(const struct flow_context *flow, const struct place_value *a,
+                            const struct place_value *b, uint64_t scale);
+
 /* The thread-local variable that the dynamic linker's entry at PLACE, of KIND, means.
  * PLACE_UNKNOWN: none. */
 struct place_value flow_thread_slot(const struct flow_context *flow,

@@ -3,40 +3,40 @@
  * is not seen to be anything, it has no type. */
 #include "flow_result.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "decoded.h"
+#include "divided_count.h"
 #include "flow_effect.h"
 #include "flow_operand.h"
+#include "merged_call.h"
 #include "pointer_name.h"
 #include "rule.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_VARIABLES = 64, RESULT_DIVIDED = 24 };
-
-/* A type that the pointer is to, by a pointer of that name (0: not known). */
-struct told {
-        uint32_t type; /* TYPE_NONE: nothing is told */
-        uint32_t pointer;
-};
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8, RESULT_ASKED = 64 };
 
 /* The ways of a pointer, and the types that it has there. */
 struct pursuit {
         const struct flow_walk *walk;
-        size_t call;                       /* step */
-        origin asked_of[RESULT_VARIABLES]; /* variables that were looked at */
+        size_t call;                   /* step */
+        origin asked_of[RESULT_ASKED]; /* variables that were asked about */
         size_t asked_count;
+        /* The first pointer to each of the first few types. */
+        struct {
+                uint32_t type;
+                uint32_t pointer; /* its name; 0: not known */
+        } names[RESULT_NAMES];
+        size_t name_count;
         struct {
                 size_t step;
                 struct flow_state state;
-                struct told told; /* as of the pursuit, where the way begins */
+                uint32_t type; /* as of the pursuit, where the way begins */
         } ways[RESULT_WAYS];
         size_t way_count;
         size_t steps_left;
-        struct told told;      /* the largest so far, on this way */
-        struct told before;    /* where the way began */
-        struct told elsewhere; /* the largest on the ways that are done */
+        uint32_t type;           /* the largest so far, on this way; TYPE_NONE: none */
+        uint32_t type_before;    /* where the way began */
+        uint32_t type_elsewhere; /* the largest on the ways that are done */
+        bool lineless; /* the call may be merged of several, or hoisted before a branch */
+        bool parted;   /* the way has forked since the call */
         bool several;  /* allocations that the compiler merged, of different types */
         uint32_t held; /* mask of the registers that had the pointer */
         bool returned;
@@ -51,33 +51,59 @@ static bool is_result(const struct place_value *value)
         return value->kind == PLACE_RESULT && value->offset == 0;
 }
 
-/* Whether type B tells more than type A. */
-static bool is_larger(const struct types *types, uint32_t a, uint32_t b)
+/* The one of A and B that tells more. */
+static uint32_t larger(const struct types *types, uint32_t a, uint32_t b)
 {
         if (a == TYPE_NONE || b == TYPE_NONE)
-                return a == TYPE_NONE && b != TYPE_NONE;
-        return type_size(types, b) > type_size(types, a) ||
-               (type_size(types, b) == type_size(types, a) && !type_same(types, a, b) &&
-                type_holds(types, b, 0, a));
+                return a == TYPE_NONE ? b : a;
+        return types->items[b].size_bytes > types->items[a].size_bytes ||
+                       (types->items[b].size_bytes == types->items[a].size_bytes &&
+                        type_holds(types, b, 0, a))
+                   ? b
+                   : a;
 }
 
-/* Whether a pointer to TYPE tells more than is known. */
-static bool tells_more(const struct flow_context *flow, const struct pursuit *pursuit,
-                       uint32_t type)
+/* Whether the name of a pointer to TYPE is wanted. */
+static bool wants_name(const struct pursuit *pursuit, uint32_t type)
+{
+        for (size_t i = 0; i < pursuit->name_count; i++)
+                if (pursuit->names[i].type == type)
+                        return false;
+        return pursuit->name_count < RESULT_NAMES;
+}
+
+static void keep_name(struct pursuit *pursuit, uint32_t type, uint32_t pointer)
+{
+        pursuit->names[pursuit->name_count].type = type;
+        pursuit->names[pursuit->name_count++].pointer = pointer;
+}
+
+static uint32_t name_kept(const struct pursuit *pursuit, uint32_t type)
+{
+        for (size_t i = 0; i < pursuit->name_count; i++)
+                if (pursuit->names[i].type == type)
+                        return pursuit->names[i].pointer;
+        return 0;
+}
+
+/* Whether TYPE tells something; it is considered then. */
+static bool consider(const struct flow_context *flow, struct pursuit *pursuit,
+                     uint32_t type)
 {
         const struct types *types = flow->input->reader->types;
 
-        return type != TYPE_NONE && types->items[type].kind != TYPE_OPAQUE &&
-               is_larger(types, pursuit->told.type, type);
+        if (type == TYPE_NONE || types->items[type].kind == TYPE_OPAQUE)
+                return false;
+        pursuit->type = larger(types, pursuit->type, type);
+        return true;
 }
 
-/* Considers the target of VALUE, a pointer in a variable or from the call. */
+/* The same for the target of VALUE, a pointer in a variable or from the call. */
 static void consider_pointer(const struct flow_context *flow, struct pursuit *pursuit,
                              const struct place_value *value)
 {
-        if (tells_more(flow, pursuit, value->type))
-                pursuit->told =
-                    (struct told){value->type, pointer_name(pursuit->walk, value)};
+        if (consider(flow, pursuit, value->type) && wants_name(pursuit, value->type))
+                keep_name(pursuit, value->type, pointer_name(pursuit->walk, value));
 }
 
 /* Whether a block of type A cannot be one of type B, as neither begins with the other. */
@@ -88,16 +114,22 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
                !type_holds(types, b, 0, a);
 }
 
-/* At a way's end. Evidence from before a branch counts for both ways. */
+/* At a way's end. Evidence from before a branch counts for both ways. For a call without
+ * a line all ways must agree, as parts of it may belong to other calls. */
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
+        bool first = pursuit->type_elsewhere == TYPE_NONE;
 
-        pursuit->several |= pursuit->told.type != pursuit->before.type &&
-                            pursuit->elsewhere.type != pursuit->before.type &&
-                            unlike(types, pursuit->told.type, pursuit->elsewhere.type);
-        if (is_larger(types, pursuit->elsewhere.type, pursuit->told.type))
-                pursuit->elsewhere = pursuit->told;
+        if (pursuit->lineless)
+                pursuit->several |=
+                    pursuit->type == TYPE_NONE ||
+                    (!first && !type_same(types, pursuit->type, pursuit->type_elsewhere));
+        else
+                pursuit->several |= pursuit->type != pursuit->type_before &&
+                                    pursuit->type_elsewhere != pursuit->type_before &&
+                                    unlike(types, pursuit->type, pursuit->type_elsewhere);
+        pursuit->type_elsewhere = larger(types, pursuit->type_elsewhere, pursuit->type);
 }
 
 /* Takes note of a TYPE that begins where VALUE leads, behind the pointer: of structures,
@@ -115,97 +147,11 @@ static void consider_behind(const struct flow_context *flow, struct pursuit *pur
         pursuit->behind_bytes = (uint64_t)value->offset;
 }
 
-/* ---- calls that gcc made of two branches' calls ---- */
-
-/* gcc keeps the line and variables of one branch, which do not tell what the other branch
- * uses the result for. */
-
-static bool in_block(const struct register_variable *variable, uint64_t vaddr)
+static bool was_asked(const struct pursuit *pursuit, origin variable)
 {
-        return vaddr >= variable->block_low && vaddr < variable->block_high;
-}
-
-/* Whether CALL is in the midst of the block of VARIABLE, and the other branch leads
- * there: ways from the function's entry come first to it, and to other code of the block.
- */
-static bool is_entered(const struct flow_walk *walk, size_t call,
-                       const struct register_variable *variable)
-{
-        const struct flow_code *code = walk->code;
-        bool in_midst = false, before = false;
-
-        if (walk->entry == SIZE_MAX || !in_block(variable, code->steps[call].vaddr))
-                return false;
-        size_t *stack = malloc((code->block_count + 1) * sizeof(*stack)), count = 0;
-        bool *met = calloc(code->block_count + 1, sizeof(*met));
-
-        if (stack && met) {
-                met[walk->entry] = true;
-                stack[count++] = walk->entry;
-        } else {
-                walk->context->input->reader->error = -ENOMEM;
-        }
-        while (count > 0) {
-                const struct flow_block *block = &code->blocks[stack[--count]];
-                size_t at = block->first, end = block->first + block->count;
-
-                while (at < end && !in_block(variable, code->steps[at].vaddr))
-                        at++;
-                for (int n = 0; n < 2 && at == end; n++)
-                        if (block->next[n] != SIZE_MAX && !met[block->next[n]]) {
-                                met[block->next[n]] = true;
-                                stack[count++] = block->next[n];
-                        }
-                in_midst |= at < end && call >= at && call < end;
-                before |= at < end && !(call >= at && call < end);
-        }
-        free(stack);
-        free(met);
-        return in_midst && before;
-}
-
-/* Whether a block of TYPE, a structure, cannot be one of TO, another of its size. */
-static bool is_other(const struct types *types, uint32_t type, uint32_t to)
-{
-        return unlike(types, type, to) && type_size(types, type) == type_size(types, to);
-}
-
-/* Whether a block of TYPE may have another type, by a pointer to TO: that is to no more
- * than bytes, or to the beginning. */
-static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
-{
-        if (to == TYPE_NONE || type_size(types, to) <= 1 || is_other(types, type, to))
-                return true;
-        return types->items[type].kind == TYPE_STRUCT &&
-               types->items[to].kind == TYPE_STRUCT &&
-               type_size(types, to) < type_size(types, type) &&
-               type_holds(types, type, 0, to);
-}
-
-/* Whether a variable for the result of the other branch is left: nothing sets it where it
- * is, in one of the registers HELD that had the result, or it is nowhere. */
-static bool is_merged(const struct flow_walk *walk, uint32_t held, uint32_t type)
-{
-        const struct variables *variables = walk->context->variables;
-        struct type_reader *reader = walk->context->input->reader;
-
-        for (size_t i = 0; i < variables->value_count; i++) {
-                const struct register_variable *variable = &variables->values[i];
-
-                if (variable->from_set && !variable->given &&
-                    (variable->writes == 0 || variable->codeless) &&
-                    held >> variable->reg & 1 &&
-                    may_be_other(reader->types, type,
-                                 type_pointee(reader, variable->type)))
+        for (size_t i = 0; i < pursuit->asked_count; i++)
+                if (pursuit->asked_of[i] == variable)
                         return true;
-        }
-        for (size_t i = 0; i < variables->unplaced_count; i++) {
-                Dwarf_Die die = variables->unplaced[i];
-                uint32_t to = type_pointee(reader, type_of_variable(reader, &die));
-
-                if (is_other(reader->types, type, to))
-                        return true;
-        }
         return false;
 }
 
@@ -213,20 +159,18 @@ static bool is_merged(const struct flow_walk *walk, uint32_t held, uint32_t type
 static void doubt_variable(const struct flow_context *flow, struct pursuit *pursuit,
                            const struct place_value *named)
 {
-        if (!origin_is_variable(named->origin))
+        if (!origin_is_variable(named->origin) || was_asked(pursuit, named->origin))
                 return;
-        for (size_t i = 0; i < pursuit->asked_count; i++)
-                if (pursuit->asked_of[i] == named->origin)
-                        return;
-        if (pursuit->asked_count == RESULT_VARIABLES) {
+        if (pursuit->asked_count == RESULT_ASKED) {
                 pursuit->several = true; /* this one may be of one branch */
                 return;
         }
+        const struct register_variable *variable =
+            &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE];
+
         pursuit->asked_of[pursuit->asked_count++] = named->origin;
-        pursuit->several |=
-            rule_applies("merged-call") &&
-            is_entered(pursuit->walk, pursuit->call,
-                       &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE]);
+        pursuit->several |= rule_applies("merged-call") &&
+                            merged_call_entered(pursuit->walk, pursuit->call, variable);
 }
 
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
@@ -278,10 +222,10 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
                         consider_behind(flow, pursuit, value, there.type);
                 return;
         }
-        if (tells_more(flow, pursuit, there.type))
-                pursuit->told = (struct told){
-                    there.type, pointer_name_stored(pursuit->walk, &without_slots, &place,
-                                                    step->vaddr)};
+        if (consider(flow, pursuit, there.type) && wants_name(pursuit, there.type))
+                keep_name(pursuit, there.type,
+                          pointer_name_stored(pursuit->walk, &without_slots, &place,
+                                              step->vaddr));
 }
 
 static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
@@ -289,10 +233,16 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
 {
         size_t step = flow_code_at(code, target);
 
-        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS)
+        /* Before that, a variable of one way may belong to the other. */
+        pursuit->several |=
+            pursuit->lineless && !pursuit->parted && pursuit->type != TYPE_NONE;
+        pursuit->parted = true;
+        if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS) {
+                pursuit->several |= pursuit->lineless; /* it may say something else */
                 return;
+        }
         pursuit->ways[pursuit->way_count].step = step;
-        pursuit->ways[pursuit->way_count].told = pursuit->told;
+        pursuit->ways[pursuit->way_count].type = pursuit->type;
         pursuit->ways[pursuit->way_count++].state = *state;
 }
 
@@ -330,18 +280,17 @@ static bool is_header(const struct flow_context *flow, const struct pursuit *pur
 {
         const struct types *types = flow->input->reader->types;
 
-        if (pursuit->told.type == TYPE_NONE)
+        if (pursuit->type == TYPE_NONE)
                 return false;
-        uint64_t bytes = types->items[pursuit->told.type].size_bytes;
+        uint64_t bytes = types->items[pursuit->type].size_bytes;
 
         if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
                 return true;
         return bytes > 0 && pursuit->behind_type != TYPE_NONE &&
-               pursuit->behind_bytes >= bytes &&
-               !type_open_ended(types, pursuit->told.type) &&
-               !type_holds(types, pursuit->told.type, pursuit->behind_bytes % bytes,
+               pursuit->behind_bytes >= bytes && !type_open_ended(types, pursuit->type) &&
+               !type_holds(types, pursuit->type, pursuit->behind_bytes % bytes,
                            pursuit->behind_type) &&
-               !type_holds(types, pursuit->behind_type, 0, pursuit->told.type);
+               !type_holds(types, pursuit->behind_type, 0, pursuit->type);
 }
 
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
@@ -376,31 +325,6 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
         }
 }
 
-/* Whether code shortly before step AT divides: the count that it hands on may be of bytes
- * that are rounded up to whole units. */
-static bool divides_before(const struct flow_code *code, size_t at)
-{
-        struct decoded decoded;
-
-        for (int i = 0; i < RESULT_DIVIDED && at-- > 0; i++) {
-                if (!decoded_read(&decoded, code, &code->steps[at]))
-                        return true;
-                switch (decoded.instruction.mnemonic) {
-                case ZYDIS_MNEMONIC_SHR:
-                case ZYDIS_MNEMONIC_SAR:
-                case ZYDIS_MNEMONIC_SHRX:
-                case ZYDIS_MNEMONIC_SARX:
-                case ZYDIS_MNEMONIC_DIV:
-                case ZYDIS_MNEMONIC_IDIV:
-                case ZYDIS_MNEMONIC_SHRD:
-                        return true;
-                default:
-                        break;
-                }
-        }
-        return false;
-}
-
 /* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
  * not known, or the count is known to be at most 1, or a quotient: then it is the size of
  * what bytes are rounded up to. What else is called has something else in these
@@ -410,7 +334,7 @@ static uint64_t item_bytes(const struct flow_context *flow,
 {
         const struct flow_input *input = flow->input;
 
-        if (globals_memory_function(input->globals, call) != MEMORY_ALLOCATE_ITEMS)
+        if (input->called(input->global_context, call) != MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];
@@ -426,18 +350,16 @@ static uint64_t item_bytes(const struct flow_context *flow,
 void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t at,
                  struct flow_answer *answer)
 {
-        static const struct told nothing = {.type = TYPE_NONE};
         const struct flow_context *flow = walk->context;
         const struct flow_code *code = walk->code;
         struct pursuit pursuit = {.walk = walk,
                                   .call = at,
+                                  .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
-                                  .told = nothing,
+                                  .type = TYPE_NONE,
                                   .behind_type = TYPE_NONE,
-                                  .before = nothing,
-                                  .elsewhere = nothing,
-                                  /* A call that LLVM merges has no line. */
-                                  .several = answer->lineless};
+                                  .type_before = TYPE_NONE,
+                                  .type_elsewhere = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
@@ -445,7 +367,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                 return;
         answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
         if (answer->item_bytes > 0 && rule_applies("divided-count") &&
-            divides_before(code, at))
+            divided_count(code, at, REGISTER_RDI))
                 answer->item_bytes = 0;
         flow_effect(flow, state, &code->steps[at]);
         if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
@@ -457,26 +379,27 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         while (pursuit.way_count > 0) {
                 struct flow_state other = pursuit.ways[--pursuit.way_count].state;
 
-                pursuit.told = pursuit.before = pursuit.ways[pursuit.way_count].told;
+                pursuit.type = pursuit.type_before = pursuit.ways[pursuit.way_count].type;
                 pursue(flow, code, &pursuit, &other,
                        pursuit.ways[pursuit.way_count].step);
                 end_way(flow, &pursuit);
         }
-        pursuit.told = pursuit.elsewhere;
-        if (pursuit.several ||
-            (pursuit.told.type != TYPE_NONE && rule_applies("merged-call") &&
-             is_merged(walk, pursuit.held, pursuit.told.type)))
-                pursuit.told = nothing;
+        pursuit.several |= pursuit.lineless && !pursuit.parted;
+        pursuit.type = pursuit.type_elsewhere;
+        if (pursuit.several || (rule_applies("merged-call") &&
+                                (merged_call_beside(walk, pursuit.held, pursuit.type) ||
+                                 merged_call_before(walk, at, pursuit.type))))
+                pursuit.type = TYPE_NONE;
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))
                                 : TYPE_NONE;
 
-        if (tells_more(flow, &pursuit, returned))
-                pursuit.told = (struct told){returned, pointer_name_returned(walk)};
+        if (consider(flow, &pursuit, returned) && wants_name(&pursuit, returned))
+                keep_name(&pursuit, returned, pointer_name_returned(walk));
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
-        answer->place = is_header(flow, &pursuit) ? place_unknown
-                                                  : place_pointer(pursuit.told.type, 0);
+        answer->place =
+            is_header(flow, &pursuit) ? place_unknown : place_pointer(pursuit.type, 0);
         if (answer->place.kind == PLACE_POINTER)
-                answer->pointer = pursuit.told.pointer;
+                answer->pointer = name_kept(&pursuit, pursuit.type);
 }

@@ -6,7 +6,7 @@
 
 #include "behind_header.h"
 #include "flow_operand.h"
-#include "rule.h"
+#include "rival_variables.h"
 #include "type_field.h"
 
 void flow_state_begin(struct flow_state *state)
@@ -114,9 +114,9 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
             variables_beside_register(flow->variables, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
-        if ((beside && beside->rival) || behind_header_begins(types, &a, &b))
+        if (variable_has_rival(beside, vaddr) || behind_header_begins(types, &a, &b))
                 b = place_unknown;
-        if (in && in->rival)
+        if (variable_has_rival(in, vaddr))
                 return place_unknown;
         if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
                 return a.kind == PLACE_POINTER ? a : b;
@@ -230,15 +230,15 @@ static bool contradicts(const struct types *types, const struct place_value *val
 static void forget_rival(const struct flow_context *flow, struct place_value *value,
                          uint8_t reg, uint64_t vaddr)
 {
-        const struct register_variable *in =
-            variables_in_register(flow->variables, reg, vaddr);
         const struct register_variable *beside =
             variables_beside_register(flow->variables, reg, vaddr);
 
         if (value->kind != PLACE_POINTER)
                 return;
-        if ((in && in->rival) || (beside && beside->rival && beside->offset > 0 &&
-                                  value->offset == -beside->offset))
+        if (variable_has_rival(variables_in_register(flow->variables, reg, vaddr),
+                               vaddr) ||
+            (variable_has_rival(beside, vaddr) && beside->offset > 0 &&
+             value->offset == -beside->offset))
                 *value = place_unknown;
 }
 
@@ -280,25 +280,15 @@ bool flow_state_in(const struct flow_context *flow, const struct flow_state *sta
                flow->input->reader->types->items[variable->type].size_bytes;
 }
 
-/* Whether a variable of another block than VARIABLE's has PLACE. Compilers merge code of
- * different blocks, so the code's block does not tell which one is there. */
-static bool is_shared(const struct flow_context *flow, const struct flow_state *state,
-                      const struct place_value *place,
-                      const struct frame_variable *variable)
+/* Whether A, of two variables at one place, is the live one, as its block is within B's:
+ * B's declaration then follows that block, or they would not share. Equal variables at
+ * one place may be one with two names. */
+static bool outlives(const struct types *types, const struct frame_variable *a,
+                     const struct frame_variable *b)
 {
-        int64_t inside;
-
-        if (!variable->scoped || !rule_applies("shared-place"))
-                return variable->shared;
-        for (size_t i = 0; i < flow->variables->frame_count; i++) {
-                const struct frame_variable *other = &flow->variables->frames[i];
-
-                if (other->scoped && other->number != variable->number &&
-                    flow_state_in(flow, state, place, other, &inside) &&
-                    !variables_called_same(variable, other))
-                        return true;
-        }
-        return variable->shared;
+        return a->scoped && b->scoped && a->depth > b->depth &&
+               (a->offset != b->offset ||
+                types->items[a->type].canonical != types->items[b->type].canonical);
 }
 
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,
@@ -306,6 +296,7 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
                                                  const struct place_value *place,
                                                  uint64_t vaddr, int64_t *offset)
 {
+        const struct types *types = flow->input->reader->types;
         const struct frame_variable *best = NULL;
 
         for (size_t i = 0; i < flow->variables->frame_count; i++) {
@@ -315,7 +306,11 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
                 if (vaddr < variable->low || vaddr >= variable->high ||
                     !flow_state_in(flow, state, place, variable, &inside))
                         continue;
-                if (best || is_shared(flow, state, place, variable))
+                if (variable->shared || variable->shares)
+                        return NULL;
+                if (best && outlives(types, best, variable))
+                        continue;
+                if (best && !outlives(types, variable, best))
                         return NULL;
                 best = variable;
                 *offset = inside;
@@ -362,6 +357,19 @@ static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64
                !place_same(&there, pointed);
 }
 
+/* Whether PLACE is before where a class's table of functions is pointed to. */
+static bool before_table(const struct flow_context *flow, const struct place_value *place)
+{
+        const struct types *types = flow->input->reader->types;
+
+        if (place->indexed || place->guessed || place->offset >= 0 ||
+            place->offset % 8 != 0 || types->items[place->type].kind != TYPE_POINTER)
+                return false;
+        uint32_t function = type_pointee(flow->input->reader, place->type);
+
+        return function != TYPE_NONE && types->items[function].kind == TYPE_OPAQUE;
+}
+
 /* The pointer at PLACE. If an index seems to begin at 1, it may also be 0 where no other
  * pointer lies. */
 static struct place_value load_pointer(const struct flow_context *flow,
@@ -390,7 +398,11 @@ static struct place_value load_from(const struct flow_context *flow,
                 return place_unreached;
         switch (place->kind) {
         case PLACE_POINTER:
-                return load_pointer(flow, place);
+                return before_table(flow, place)
+                           ? (struct place_value){.kind = PLACE_TABLE_WORD,
+                                                  .type = TYPE_NONE,
+                                                  .offset = place->offset}
+                           : load_pointer(flow, place);
         case PLACE_FRAME:
         case PLACE_ALIGNED: {
                 const struct place_value *stored =
@@ -410,7 +422,10 @@ static struct place_value load_from(const struct flow_context *flow,
                 if (meant.kind != PLACE_UNKNOWN)
                         return meant;
                 uint32_t type =
-                    globals_type(flow->input->globals, (uint64_t)place->offset, &offset);
+                    flow->input->global
+                        ? flow->input->global(flow->input->global_context,
+                                              (uint64_t)place->offset, &offset)
+                        : TYPE_NONE;
 
                 return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
         }

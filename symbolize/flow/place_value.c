@@ -2,7 +2,9 @@
 /* Sums and meetings of what may be where. What two ways do not agree on is not known. */
 #include "place_value.h"
 
+#include "common_factor.h"
 #include "elf_file.h"
+#include "inner_structure.h"
 #include "type_field.h"
 #include "type_index.h"
 
@@ -250,7 +252,19 @@ static bool is_any_number(const struct place_value *value)
 
 bool place_is_number(const struct place_value *value)
 {
-        return value->kind == PLACE_NUMBER || value->kind == PLACE_UNKNOWN;
+        return value->kind == PLACE_NUMBER || value->kind == PLACE_TRUTH ||
+               value->kind == PLACE_UNKNOWN;
+}
+
+/* Whether A's target has B's structure as a member at the same place, so that both point
+ * there. */
+static bool is_around(const struct types *types, const struct place_value *a,
+                      const struct place_value *b)
+{
+        return a->kind == PLACE_POINTER && b->kind == PLACE_POINTER && is_exact(a) &&
+               is_exact(b) && a->ahead == 0 && b->ahead == 0 && a->offset >= b->offset &&
+               inner_structure_begins(types, a->type, distance(a->offset, b->offset),
+                                      b->type);
 }
 
 struct place_value place_meet(const struct types *types, const struct place_value *a,
@@ -267,6 +281,10 @@ struct place_value place_meet(const struct types *types, const struct place_valu
         if (place_is_null(a) && b->kind == PLACE_POINTER)
                 return *b;
         if (place_is_null(b) && a->kind == PLACE_POINTER)
+                return *a;
+        if (is_around(types, a, b))
+                return *b;
+        if (is_around(types, b, a))
                 return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;
@@ -305,6 +323,10 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
                 return constant > INT32_MAX || constant < INT32_MIN
                            ? *value
                            : with_ahead(value, value->ahead + constant);
+        if (value->kind == PLACE_TRUTH)
+                return place_unknown;
+        if (value->kind == PLACE_TABLE_WORD && constant != 0)
+                return place_unknown;
         result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
         if (value->kind != PLACE_NUMBER)
                 return result;
@@ -406,7 +428,9 @@ struct place_value place_add(const struct types *types, const struct place_value
 
                 return with_begin(&sum, begin_of(a) + begin_of(&index));
         }
-        return a->kind == PLACE_RESULT ? place_unknown : add_index(types, a, &index);
+        return a->kind == PLACE_RESULT || a->kind == PLACE_TABLE_WORD
+                   ? place_unknown
+                   : add_index(types, a, &index);
 }
 
 struct place_value place_subtract(const struct types *types, const struct place_value *a,

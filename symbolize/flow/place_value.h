@@ -5,51 +5,10 @@
 #define MEMLAG_SYMBOLIZE_PLACE_VALUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
+#include "origin.h"
 #include "type_table.h"
-
-/* The provenance of a pointer's type: a variable, a load, or a call's result. */
-typedef uint32_t origin;
-
-enum {
-        ORIGIN_NONE,       /* not known */
-        ORIGIN_SEVERAL,    /* another on each of the ways that lead there */
-        ORIGIN_FIRST_STEP, /* and on: a step of the function's code */
-        ORIGIN_LAST_STEP = INT32_MAX
-};
-
-#define ORIGIN_FIRST_VARIABLE UINT32_C(0x80000000) /* and on: of variables.values */
-
-static inline origin origin_of_step(size_t step)
-{
-        return step <= ORIGIN_LAST_STEP - ORIGIN_FIRST_STEP
-                   ? (origin)step + ORIGIN_FIRST_STEP
-                   : (origin)ORIGIN_NONE;
-}
-
-static inline origin origin_of_variable(size_t value)
-{
-        return value < ORIGIN_FIRST_VARIABLE ? (origin)value + ORIGIN_FIRST_VARIABLE
-                                             : (origin)ORIGIN_NONE;
-}
-
-static inline bool origin_is_step(origin from)
-{
-        return from >= ORIGIN_FIRST_STEP && from < ORIGIN_FIRST_VARIABLE;
-}
-
-static inline bool origin_is_variable(origin from)
-{
-        return from >= ORIGIN_FIRST_VARIABLE;
-}
-
-/* Of both, where it is the same. */
-static inline origin origin_meet(origin a, origin b)
-{
-        return a == b ? a : (origin)ORIGIN_SEVERAL;
-}
 
 enum place_kind {
         PLACE_UNKNOWN, /* nothing is known of the address */
@@ -62,6 +21,10 @@ enum place_kind {
         PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
         /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES (1: any). */
         PLACE_NUMBER,
+        PLACE_TRUTH, /* no address: 0 or 1 in the lowest byte, and anything above */
+        /* No address: the word OFFSET bytes from where a class's table of functions is
+         * pointed to, which may say where a virtual base is. */
+        PLACE_TABLE_WORD,
         PLACE_RESULT, /* the result of the call in question, plus OFFSET */
         /* What would be made by an access near address 0, and so is not: it changes
          * nothing that another way leads to. */

@@ -88,13 +88,14 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
                                 : 0;
         }
         case PLACE_ADDRESS:
-                type = globals_type(input->globals, (uint64_t)place->offset, &offset);
+                type = input->global(input->global_context, (uint64_t)place->offset,
+                                     &offset);
                 return type == TYPE_NONE
                            ? 0
-                           : part_name(
-                                 walk,
-                                 globals_name(input->globals, (uint64_t)place->offset),
-                                 ".", type, offset);
+                           : part_name(walk,
+                                       input->global_name(input->global_context,
+                                                          (uint64_t)place->offset),
+                                       ".", type, offset);
         default:
                 return 0;
         }
@@ -139,21 +140,10 @@ static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_
         uint32_t name = variables_call_name(walk->context->variables, after);
 
         if (!name && target)
-                name = globals_function_name(input->globals, target);
+                name = input->function_name(input->global_context, target);
         return name
                    ? string_pool_format(input->reader->names, "%s()", text_of(walk, name))
                    : 0;
-}
-
-/* Whether the state before step number AT may be found out once more. */
-static bool has_work(const struct flow_walk *walk, size_t at)
-{
-        uint64_t work =
-            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
-        bool has = walk->names->work_left >= work;
-
-        walk->names->work_left -= has ? work : walk->names->work_left;
-        return has;
 }
 
 /* Of the pointer that step number AT loads. */
@@ -161,9 +151,15 @@ static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
                                     uint8_t loads_left)
 {
         const struct flow_step *step = &walk->code->steps[at];
+        uint64_t work =
+            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
 
-        if (!has_work(walk, at))
+        if (walk->names->work_left < work) {
+                walk->names->work_left = 0;
                 return (struct flow_name){0};
+        }
+        walk->names->work_left -= work;
+
         struct flow_state state = flow_walk_before(walk, at);
         struct place_value place = flow_operand(walk->context, &state, step);
         struct flow_name loaded =
@@ -227,62 +223,4 @@ uint32_t pointer_name_returned(const struct flow_walk *walk)
                           input->reader->names, "%s()",
                           text_of(walk, name_put_linkage(input->reader->names, name)))
                     : 0;
-}
-
-/* ---- numbers that a structure keeps in itself ---- */
-
-struct search {
-        const struct types *types;
-        uint32_t item;
-        unsigned work_left;
-        unsigned nesting;
-};
-
-static bool has_array(struct search *search, uint32_t type_id, bool in_union)
-{
-        if (type_id >= search->types->count || search->work_left == 0 ||
-            search->nesting == TYPE_NESTING_LIMIT)
-                return false;
-        const struct type *type = &search->types->items[type_id];
-        bool found = false;
-
-        search->work_left--;
-        if (type->kind == TYPE_ARRAY && in_union)
-                return type_same(search->types, type->element, search->item);
-        if (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION)
-                return false;
-        search->nesting++;
-        for (uint32_t i = 0; i < type->member_count && !found; i++)
-                found =
-                    has_array(search, search->types->members[type->first_member + i].type,
-                              in_union || type->kind == TYPE_UNION);
-        search->nesting--;
-        return found;
-}
-
-/* Where step number AT loads from; unknown where names have had all work. */
-static struct place_value loaded_from(const struct flow_walk *walk, size_t at)
-{
-        const struct flow_step *step = &walk->code->steps[at];
-
-        if (!step->instruction.has_memory || !has_work(walk, at))
-                return place_unknown;
-        struct flow_state state = flow_walk_before(walk, at);
-
-        return flow_operand(walk->context, &state, step);
-}
-
-bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
-{
-        const struct types *types = walk->context->input->reader->types;
-
-        if (pointer->kind != PLACE_POINTER || !origin_is_step(pointer->origin) ||
-            types->items[pointer->type].kind != TYPE_INTEGER)
-                return false;
-        struct place_value holder =
-            loaded_from(walk, pointer->origin - ORIGIN_FIRST_STEP);
-        struct search search = {
-            .types = types, .item = pointer->type, .work_left = TYPE_FIELDS_LIMIT};
-
-        return holder.kind == PLACE_POINTER && has_array(&search, holder.type, false);
 }

@@ -16,9 +16,4 @@ uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_sta
 /* The same for the result of WALK's function. */
 uint32_t pointer_name_returned(const struct flow_walk *walk);
 
-/* Whether a pointer to numbers may be one to the numbers that a structure keeps in
- * itself, as a short text's: it was loaded from a structure that has an array of such in
- * a union, where something else lies while the numbers are elsewhere. */
-bool own_items(const struct flow_walk *walk, const struct place_value *pointer);
-
 #endif

@@ -27,6 +27,7 @@ struct type_access {
         bool perhaps_float;
         bool perhaps_several;
         bool vector;         /* several numbers at once */
+        bool each;           /* all neighbours in these bytes are meant */
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
         /* By an unknown pointer, or with an unproved index: if that leads to bytes, the
          * access may be to several, as of a structure there. */

@@ -4,10 +4,10 @@
 #include "type_field.h"
 
 #include "type_index.h"
+#include "type_limits.h"
 #include "type_named.h"
 #include "type_path.h"
 #include "type_shared.h"
-#include "type_table.h"
 
 enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
 
@@ -122,11 +122,12 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
-/* Whether an access meets bit-fields in TYPE. */
+/* Whether an access meets bit-fields in TYPE, or means each of its neighbours. */
 static bool has_bits(struct search *search, const struct type *type,
                      uint64_t offset_bytes)
 {
-        return type->kind == TYPE_STRUCT && meets_bits(search, type, offset_bytes);
+        return type->kind == TYPE_STRUCT &&
+               (meets_bits(search, type, offset_bytes) || search->access->each);
 }
 
 /* Goes on from *WAY, which leads to TYPE, by its member INDEX. 0: it does not lie at
@@ -200,6 +201,18 @@ static bool is_own_item(const struct search *search, uint32_t type_id)
                search->types->items[type_id].size_bytes == search->access->bytes;
 }
 
+/* Whether the access may be to an item of TYPE, a vector: clang reads four bytes where an
+ * integer of two or one is meant. */
+static bool is_item_of_vector(const struct search *search, const struct type *type)
+{
+        const struct type_access *access = search->access;
+        const struct type *item = &search->types->items[type->element];
+
+        return type->is_vector && item->kind == TYPE_INTEGER && access->bytes == 4 &&
+               item->size_bytes < access->bytes && access->number > NUMBER_ANY &&
+               access->number < NUMBER_FLOATS;
+}
+
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                    struct type_path *path)
 {
@@ -237,6 +250,10 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
 
                 if (fit > 0 && is_own_item(search, type->element))
                         path->fit = fit = OWN_ITEM_FIT;
+                if (fit > 0 && is_item_of_vector(search, type)) {
+                        path->fit = fit = 3;
+                        path->contradicted = false;
+                }
                 return fit;
         }
         default:
@@ -359,6 +376,18 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         return fit;
 }
 
+/* Whether ACCESS uses several neighbours at once, the first at PATH. */
+static bool is_to_several(const struct types *types, const struct type_access *access,
+                          const struct type_path *path)
+{
+        return !access->each && !access->vector && !path->shared && !path->bits &&
+               access->number > NUMBER_ANY && access->number < NUMBER_FLOATS &&
+               access->bytes <= 8 && path->type < types->count &&
+               types->items[path->type].kind == TYPE_INTEGER &&
+               path->size_bytes < access->bytes &&
+               !type_only_bytes(types, path->type, access);
+}
+
 /* Whether the source has all of PATH. */
 static bool is_named(const struct string_pool *names, const struct type_path *path,
                      const struct type_access *access)
@@ -376,6 +405,7 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
 {
         struct type_path path, copied;
         struct type_shared shared;
+        struct type_access each = *access;
 
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
@@ -387,6 +417,10 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (find_accessed(types, names, type, offset_bytes, access, &path, &copied,
                           &shared) == 0)
                 return FIELD_PADDING;
+        if (is_to_several(types, access, &path)) {
+                each.each = true;
+                return type_field(types, names, type, offset_bytes, &each, field);
+        }
         if (!path.shared && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;

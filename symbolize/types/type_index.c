@@ -3,7 +3,8 @@
  * one it lies in. */
 #include "type_index.h"
 
-#include "type_table.h"
+#include "common_factor.h"
+#include "type_limits.h"
 
 enum { ITEMS_LIMIT = 16 }; /* of an array, that are gone through one by one */
 

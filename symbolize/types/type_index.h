@@ -8,19 +8,6 @@
 
 #include "type_table.h"
 
-/* The greatest common factor of A and B, by Euclid; of a number and 0 it is the number.
- */
-static inline uint64_t common_factor(uint64_t a, uint64_t b)
-{
-        while (b) {
-                uint64_t rest = a % b;
-
-                a = b;
-                b = rest;
-        }
-        return a;
-}
-
 /* Whether an index of STRIDE_BYTES counts whole items of TYPE. Loops over structures are
  * unrolled by powers of two. Other multiples count something that TYPE is a part of. */
 bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes);

@@ -2,8 +2,8 @@
 /* Iterates over all members in the order of declaration. */
 #include "type_list.h"
 
+#include "type_limits.h"
 #include "type_path.h"
-#include "type_table.h"
 
 struct listing {
         const struct types *types;

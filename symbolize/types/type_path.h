@@ -9,6 +9,7 @@
 
 #include "string_pool.h"
 #include "type_field.h"
+#include "type_limits.h"
 #include "type_table.h"
 
 /* The members on the way, an array after the member that it is the type of. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "type_limits.h"
 
 uint64_t type_size(const struct types *types, uint32_t type)
 {

@@ -14,15 +14,6 @@
 
 #define TYPE_NONE UINT32_MAX
 
-/* Limits for nested types: a file may nest them without end. */
-enum {
-        TYPE_DEPTH_LIMIT = 32,    /* members on the way to a field */
-        TYPE_NESTING_LIMIT = 256, /* types in types, those without a name too */
-        TYPE_SHARED_LIMIT = 64,   /* fields at one place that get names */
-        TYPE_FIELDS_LIMIT = 4096, /* that are listed of a type, or an index may lead to */
-        TYPE_WORK_LIMIT = 65536   /* types looked at for one question */
-};
-
 enum type_kind {
         TYPE_OPAQUE, /* void, functions, declared only: nothing is known inside */
         TYPE_INTEGER,
@@ -48,6 +39,7 @@ struct type {
         uint64_t size_bytes;
         uint32_t element;    /* of an array */
         bool is_complex;     /* of floating point: two numbers of half the size */
+        bool is_vector;      /* an array that compilers count with as one number */
         bool partial;        /* a struct or union with members that are not listed */
         uint64_t items;      /* of an array; 0: not known, as at the end of a struct */
         size_t first_member; /* of a struct or union, in types.members */

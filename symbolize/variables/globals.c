@@ -216,12 +216,6 @@ uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr)
         return found ? name_of(globals, &found->die) : 0;
 }
 
-enum memory_function globals_memory_function(const struct globals *globals,
-                                             const struct instruction *call)
-{
-        return memory_function_called(globals->memory_slots, globals->symbols, call);
-}
-
 void globals_free(struct globals *globals)
 {
         free(globals->functions);

@@ -52,10 +52,6 @@ uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 /* Its name; 0: not known. */
 uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr);
 
-/* What kind of memory function CALL is of. */
-enum memory_function globals_memory_function(const struct globals *globals,
-                                             const struct instruction *call);
-
 void globals_free(struct globals *globals);
 
 #endif

@@ -32,7 +32,24 @@ struct register_variable {
         bool codeless;  /* its block has no code: that around it counts */
         bool given;     /* a parameter of the function: it is there when that begins */
         uint32_t block; /* the number of the declaring block; 0: not known */
-        bool rival;     /* one of another type there may have the same value */
+        /* Between these addresses, a variable of the same block and another type has
+         * the same value; empty: none has. */
+        uint64_t rival_low;
+        uint64_t rival_high;
+        bool pointed;          /* it lies where the register points to */
+        uint16_t level;        /* inlined functions around it; if any: */
+        uint64_t inlined_low;  /* where the code of its block begins, */
+        uint64_t inlined_high; /* and ends */
+        /* Only instructions without a line have it: they may belong to another
+         * variable, so it is ignored. */
+        bool lineless;
+};
+
+/* A variable that is nowhere, of a block with code from low up to high. */
+struct unplaced_variable {
+        uint64_t low;
+        uint64_t high;
+        Dwarf_Die die;
 };
 
 /* In memory, while the instruction is between low and high. */
@@ -46,8 +63,11 @@ struct frame_variable {
         uint32_t name;
         uint32_t inlined; /* the name of its inlined function; 0: none */
         uint32_t number;  /* of its entry in the function: all its ranges have the same */
+        uint16_t depth;   /* of the blocks around it */
         bool scoped;      /* between low and high is its block, not a list's word */
         bool shared;      /* its block has no code: the code between may be another's */
+        bool shares;      /* another variable lies there, too, see shared_place.h */
+        bool qualified;   /* NAME says the function, too */
         uint16_t level;   /* of inlined functions around it */
         uint32_t line;    /* that declares it; 0: not known, or a parameter */
 };
@@ -73,7 +93,7 @@ struct variables {
         struct frame_variable *frames;
         size_t frame_count;
         size_t frame_capacity;
-        Dwarf_Die *unplaced; /* gcc's variables that are nowhere, of blocks with code */
+        struct unplaced_variable *unplaced; /* gcc's */
         size_t unplaced_count;
         size_t unplaced_capacity;
         struct call_result *calls; /* by address */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Variables of a frame that the compiler puts at one place, of blocks next to each other and of
-# branches whose calls it merges: they are not named.
+# branches whose calls it merges: they are named together.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >merged.c <<'END'
@@ -77,5 +77,5 @@ said=$(sqlite3 -readonly merged.db "SELECT DISTINCT
         JOIN stack AS k USING (stack_id) JOIN stack_location AS p ON p.stack_id = k.parent_id
         JOIN location AS caller ON caller.location_id = p.location_id
         WHERE l.function = 'sum_up' AND o.kind = 'stack' ORDER BY 1")
-[ "$said" = "merged merged's stack 0
-within within's stack 0" ] || fail "merged and within are read as $said"
+[ "$said" = "merged merged::cells|pairs 0
+within within::pairs|cells 0" ] || fail "merged and within are read as $said"

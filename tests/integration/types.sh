@@ -108,15 +108,15 @@ measure cxx_gcc
 # Without optimisation what a call returns is told by the function that is called.
 build cxx_gcc_O0 g++ program.cc -O0
 measure cxx_gcc_O0
-# Members of virtual bases, which lie elsewhere in each class, stay open.
+# Members of virtual bases are where the table of virtual functions says.
 build containers_gcc g++ containers.cc -std=c++17
-measure containers_gcc 96
+measure containers_gcc "$(by_version g++ 12 98 97)"
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
 measure structures_gcc "$(by_version gcc 12 93 87)"
 build structures_gcc_O0 gcc structures.c -O0
-measure structures_gcc_O0 93
+measure structures_gcc_O0 94
 # Arrays that lie behind others, or behind a header, in one block: all that loops over items
 # read is told, in each copy of their loads that the compiler makes.
 behind()

@@ -512,17 +512,18 @@ TEST(names_pointers_without_going_back_often)
 /* Of more pairs than are compared, any that was not may be of two types. */
 TEST(leaves_open_what_was_not_compared)
 {
-        enum { TOGETHER = 400 };
-        struct register_variable values[TOGETHER];
-        struct variables variables = {.values = values, .value_count = TOGETHER};
+        enum { TOGETHER = 400, ALONE = TOGETHER };
+        struct register_variable values[TOGETHER + 1];
+        struct variables variables = {.values = values, .value_count = TOGETHER + 1};
         struct types types = {0};
         struct type_reader reader = {.types = &types};
 
-        for (uint32_t i = 0; i < TOGETHER; i++)
+        for (uint32_t i = 0; i <= TOGETHER; i++)
                 values[i] = (struct register_variable){
-                    .low = i, .high = 1000, .type = TYPE_NONE};
+                    .low = i, .high = 1000, .type = TYPE_NONE, .block = i == ALONE};
         assert_ok(rival_variables_find(&variables, &reader));
-        assert_false(values[0].rival);
-        assert_true(values[TOGETHER - 2].rival);
-        assert_true(values[TOGETHER - 1].rival);
+        assert_false(variable_has_rival(&values[0], 999));
+        assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
+        assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
+        assert_false(variable_has_rival(&values[ALONE], 999));
 }

@@ -331,7 +331,7 @@ TEST(neighbours_are_tested_at_once)
         access.perhaps_several = true;
         assert_string_equal(field_at(f, value, 0, access), "wide|halves.lo");
         assert_string_equal(field_at(f, alone, 0, access), "wide");
-        assert_string_equal(field_at(f, pair, 0, access), "lo");
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
         const struct member parts[] = {bit_field(f, "lo", 0, 0, 4),
                                        bit_field(f, "high", 0, 4, 4)};
         uint32_t bits = put_record(f, TYPE_STRUCT, "struct bits", 4, parts, 2);
@@ -474,6 +474,22 @@ TEST(bit_fields_of_the_bytes_are_named_together)
         assert_field(f, flags, 0, 1, NUMBER_ANY, "a|b");
         assert_field(f, flags, 0, 4, NUMBER_ANY, "a|b|c");
         assert_field(f, flags, 2, 1, NUMBER_ANY, "c");
+}
+
+/* Bit-fields of whole bytes are numbers in the debug information. */
+TEST(numbers_that_are_read_at_once_are_named_together)
+{
+        struct fixture *f = *state;
+        const struct member halves[] = {member(f, "lo", f->half, 0),
+                                        member(f, "hi", f->half, 2)};
+        uint32_t pair = put_record(f, TYPE_STRUCT, "struct halves", 4, halves, 2);
+        struct type_access access = {.bytes = 4, .each = true};
+
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
+        access.each = false;
+        assert_string_equal(field_at(f, pair, 0, access), "lo"); /* copied */
+        access.number = NUMBER_LOW;
+        assert_string_equal(field_at(f, pair, 0, access), "lo|hi");
 }
 
 TEST(a_bit_field_of_no_known_type_has_its_name)
