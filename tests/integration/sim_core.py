@@ -153,7 +153,8 @@ for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
                          (2, {"count-4": 4, "count-alike": 4, "count-byte": 1})):
     for kernel, expected in kernels.items():
         renamed = per_step(kernel, "--sim-set", f"store_forward.renames={renames}")
-        expect(f"{kernel}, renames {renames}", renamed[CYCLES], expected, 0.05)
+        # A wrong prediction of the start stands for eight in one run of the two.
+        expect(f"{kernel}, renames {renames}", renamed[CYCLES], expected, 0.1)
 if per_step("count-early")[CYCLES] > PRESET["l1d.latency_cycles"]:
     sys.exit("a stored value that was there long before has to be waited for")
 if per_step("count-4", *CACHES)[CYCLES] > through:

@@ -168,7 +168,7 @@ if command -v clang >/dev/null; then
                 FROM attribution JOIN location USING (location_id) JOIN data_object USING (object_id)
                 WHERE kind = 'mmap' AND location.function = 'sum_mapped'"
         build containers_clang clang++ containers.cc -std=c++17
-        measure containers_clang "$(by_version clang++ 14 97 91)"
+        measure containers_clang "$(by_version clang++ 14 98 93)"
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 build cxx_libcxx clang++ program.cc $libcxx
