@@ -116,7 +116,7 @@ measure containers_gcc "$(by_version g++ 12 98 97)"
 build structures_gcc gcc structures.c
 measure structures_gcc "$(by_version gcc 12 93 87)"
 build structures_gcc_O0 gcc structures.c -O0
-measure structures_gcc_O0 94
+measure structures_gcc_O0 93
 # Arrays that lie behind others, or behind a header, in one block: all that loops over items
 # read is told, in each copy of their loads that the compiler makes.
 behind()
