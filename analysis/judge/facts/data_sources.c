@@ -25,6 +25,7 @@ static int take_source(void *context, sqlite3_stmt *row)
         if (array_reserve(&sources->sources, &sources->capacity, sources->count,
                           sizeof(*sources->sources)) < 0)
                 return -ENOMEM;
+        const bool store = strcmp(statement_text(row, 4), "store") == 0;
         sources->sources[sources->count++] = (struct data_source){
             .id = sqlite3_column_int64(row, 0),
             .level = level_named(statement_text(row, 1)),
@@ -32,11 +33,10 @@ static int take_source(void *context, sqlite3_stmt *row)
                          strcmp(statement_text(row, 4), "NA") != 0,
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
-            .store = strcmp(statement_text(row, 4), "store") == 0,
+            .store = store,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0 ||
                             /* A store invalidates the line in other cores. */
-                            (strcmp(statement_text(row, 4), "store") == 0 &&
-                             strcmp(statement_text(row, 3), "hit") == 0),
+                            (store && strcmp(statement_text(row, 3), "hit") == 0),
             .unforwarded = is_unforwarded((uint64_t)sqlite3_column_int64(row, 5)),
         };
         return 0;

@@ -89,8 +89,8 @@ static void finish_interval(struct reading *reading)
 }
 
 /* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency,
- * latency of a fill buffer's hit, of an access that took a buffer, and that if it is one
- * of few sets. */
+ * latency of a fill buffer's hit, latency of an access that took a buffer, whether it is
+ * one of few sets. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -107,8 +107,10 @@ static int take_sample(void *context, sqlite3_stmt *row)
                 reading->retire_cycles += cycles;
                 reading->retire_squared += cycles * cycles;
         }
-        reading->requested_cycles += sqlite3_column_double(row, 5);
-        reading->crowded_cycles += sqlite3_column_double(row, 6);
+        const double requested_cycles = sqlite3_column_double(row, 5);
+        reading->requested_cycles += requested_cycles;
+        if (sqlite3_column_int(row, 6))
+                reading->crowded_cycles += requested_cycles;
         const bool dram = sqlite3_column_int(row, 1);
         if (!dram && !(sqlite3_column_double(row, 4) > reading->cache_latency_cycles))
                 return 0;
@@ -153,8 +155,7 @@ static const char sql_of_samples[] =
     "     s.retire_latency_cycles, NULL),"
     " iif(d.level = 'LFB', s.latency_cycles, 0),"
     " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles),"
-    " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles)"
-    "  * (s.sample_id IN (SELECT sample_id FROM set_conflict))"
+    " s.sample_id IN (SELECT sample_id FROM set_conflict)"
     " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
     " WHERE d.op <> 'NA' OR d.level <> 'NA' ORDER BY s.time_ns";
 

@@ -16,11 +16,11 @@
  * ends. NAN: too few samples for a verdict. */
 double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_t end_ns);
 
-/* Fills idle_part, remote_part, sets_crowd and sampled_stall_most of METRICS, one element per
- * interval of SERIES. *REMOTE_CYCLES gets the best latency of remote memory: the tenth
- * percentile of its samples, or NAN with too few samples for a verdict. CYCLES_KNOWN: the
- * run counted cycles. LOADS_PER_SAMPLE may be NAN. Hits of
- * a fill buffer wait for DRAM above CACHE_LATENCY_CYCLES. */
+/* Fills idle_part, remote_part, sets_crowd and sampled_stall_most of METRICS, one element
+ * per interval of SERIES. *REMOTE_CYCLES gets the best latency of remote memory: the
+ * tenth percentile of its samples, or NAN with too few samples for a verdict.
+ * CYCLES_KNOWN: the run counted cycles. LOADS_PER_SAMPLE may be NAN. Hits of a fill
+ * buffer wait for DRAM above CACHE_LATENCY_CYCLES. */
 int interval_samples_read(struct db *db, const struct interval_series *series,
                           double loads_per_sample, double cache_latency_cycles,
                           struct interval_metrics *metrics, double *remote_cycles,
