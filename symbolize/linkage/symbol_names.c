@@ -50,13 +50,20 @@ struct readable {
         char *signature;
 };
 
-static bool make_readable(const char *link, struct readable *readable)
+/* LINK as READ reads it; NULL: it cannot. The caller frees it. */
+static char *read_link(const char *link, char *(*read)(const char *))
 {
         char *whole = strndup(link, name_length(link));
+        char *text = whole ? read(whole) : NULL;
 
-        *readable = (struct readable){whole ? demangle(whole) : NULL,
-                                      whole ? demangle_signature(whole) : NULL};
         free(whole);
+        return text;
+}
+
+static bool make_readable(const char *link, struct readable *readable)
+{
+        *readable = (struct readable){read_link(link, demangle),
+                                      read_link(link, demangle_signature)};
         return readable->name && readable->signature;
 }
 
@@ -72,20 +79,21 @@ enum relation { SAME, OVERLOAD, BETWEEN, OTHER };
 static enum relation relation_to(const struct readable *function, const char *link)
 {
         enum relation relation = BETWEEN;
-        struct readable other;
+        char *name = read_link(link, demangle);
+        size_t length = strlen(function->name);
 
-        if (make_readable(link, &other)) {
-                size_t length = strlen(function->name);
+        if (name && strcmp(function->name, name) == 0) {
+                char *signature = read_link(link, demangle_signature);
 
-                if (strcmp(function->name, other.name) == 0)
-                        relation = strcmp(function->signature, other.signature) == 0
-                                       ? SAME
-                                       : OVERLOAD;
-                else if (strncmp(function->name, other.name, length) != 0 ||
-                         !strchr("<[", other.name[length]))
-                        relation = OTHER;
+                if (signature)
+                        relation =
+                            strcmp(function->signature, signature) == 0 ? SAME : OVERLOAD;
+                free(signature);
+        } else if (name && (strncmp(function->name, name, length) != 0 ||
+                            !strchr("<[", name[length]))) {
+                relation = OTHER;
         }
-        free_readable(&other);
+        free(name);
         return relation;
 }
 
