@@ -43,8 +43,8 @@ struct render;
 struct render *render_begin(enum format format, FILE *out, const char *const *names,
                             size_t count, size_t width);
 
-/* Before the first row: names in a table's columns of text lose template arguments, as
- * far as needed to fit beside numbers. Different names get different forms where they
+/* Before the first row: names in a table's columns of text lose template arguments until
+ * they fit beside numbers. Different names get different forms where they
  * can. */
 void render_shorten_names(struct render *render);
 

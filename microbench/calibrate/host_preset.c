@@ -181,9 +181,9 @@ static void fit_queue(const struct one_thread *one, struct streams *streams)
 }
 
 /* Where stores are known too: Stores write each line that they read, triad every third.
- * So both give the queue and the time that written lines occupy it. Loads, a single
- * stream, have only the lines outstanding that the streamer is ahead, and those in the
- * fill buffers. Returns false where this queue would be too small for loads. */
+ * So both give the queue and the time that written lines occupy it. Loads are a
+ * single stream: the streamer's lines ahead are outstanding, and the lines in the fill
+ * buffers. Returns false where this queue would be too small for loads. */
 static bool fit_reach(const struct one_thread *one, double buffers,
                       struct streams *streams)
 {

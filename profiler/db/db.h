@@ -52,7 +52,8 @@ int db_move(const char *from, const char *to, struct diag *diag);
 /* Opens an existing database. Migrates a database of the version before when ACCESS
  * permits, else refuses it (-ESTALE). Refuses other versions (-EPROTO), a foreign file
  * (-EINVAL) and a damaged database (-EBADMSG). Before writing, everything but the samples
- * is checked for damage. Reading needs no write permission, also after a killed writer. */
+ * is checked for damage. Reading needs no write permission, also after a killed writer.
+ */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
 /* Opens a reader of DB's file, for another thread. It sees committed data; while DB has
@@ -113,10 +114,9 @@ int db_module_build_id(struct db *db, const char *path, const uint8_t *build_id,
  * copied.
  *
  * A row that breaks a constraint is refused alone (-EINVAL); samples and nodes of stacks
- * have none to break. After any other error, such
- * as a full disk (-ENOSPC), the open transaction is lost and every later call returns
- * the same error. Committed rows stay, and the message contains the number of committed
- * samples. */
+ * have none to break. After any other error, such as a full disk (-ENOSPC), the open
+ * transaction is lost and every later call returns the same error. Committed rows stay,
+ * and the message contains the number of committed samples. */
 struct writer;
 
 /* DB must not yet contain a recording (-EEXIST). */

@@ -246,7 +246,7 @@ def named(memlag, path, addresses, database, options):
     kernel = ["--vmlinux", path] if symbolize_db.is_kernel(path) else []
     answers = symbolize_db.named(memlag, database, *options, *kernel)
     for chain in answers.values():
-        if (chain[0][FUNCTION] or "").endswith("@plt"):  # the references name no such stubs
+        if (chain[0][FUNCTION] or "").endswith("@plt"):  # the references name no such entries
             chain[0][FUNCTION] = None
         for frame in chain:
             frame[FUNCTION] = plain(frame[FUNCTION])
