@@ -83,7 +83,7 @@ CASES = [
         "pool_count": "narrow.count", "pool_flag": "narrow.flag",
         "pool_bytes": ["char", "char open"],  # clang loads four bytes as one number
         "own_value": ["wide.value", "open"],
-        "own_bytes": ["unsigned_char", "open unsigned_char"],
+        "own_bytes": ["unsigned_char", "open unsigned_char", "open"],
         "frame": ["open", "narrow.count narrow.x", "narrow.count open", "narrow.x open"]},
          where="(object LIKE '%pool' OR object = 'frame::buffer') AND op = 'load'",
          options=EVERY, least=0),

@@ -265,7 +265,10 @@ static __attribute__((noinline)) void *sample_store(struct machine *machine,
                                                     const struct access *access,
                                                     const struct found *found)
 {
-        struct sim_sample sample = {
+        if (machine->on_store == NULL || machine->samples_stalls ||
+            !sampler_counts(&thread->store_sampler))
+                return NULL;
+        const struct sim_sample sample = {
             .site = access->site,
             .address = access->address,
             .time_slots = access->start,
@@ -275,14 +278,10 @@ static __attribute__((noinline)) void *sample_store(struct machine *machine,
             .few_sets = found->level > SIMPMU_LEVEL_LFB
                             ? few_sets_of(thread->core, access->address)
                             : 0,
+            .watch = watch_sample(&machine->watch, thread->core, access->address,
+                                  access_used_bytes(access->site), found->fill),
             .of_store = true,
         };
-
-        if (machine->on_store == NULL || machine->samples_stalls ||
-            !sampler_counts(&thread->store_sampler))
-                return NULL;
-        sample.watch = watch_sample(&machine->watch, thread->core, access->address,
-                                    access_used_bytes(access->site), found->fill);
         return machine->on_store(&sample);
 }
 
