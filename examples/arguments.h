@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the examples share: reading sizes from the command line. */
+/* The examples read sizes from the command line by these functions. */
 #ifndef EXAMPLES_ARGUMENTS_H
 #define EXAMPLES_ARGUMENTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks a ring of nodes that is larger than the last-level cache and was linked in
- * random order. One thread, one line at a time: the memory is idle, and every step
- * still waits for it. Nodes are shuffled within short windows only, so that the TLB
- * holds the pages in use and the wait is the memory's alone. */
+ * random order. One thread reads one line at a time: the memory is idle, and every step
+ * still waits for it. Nodes are shuffled within short windows only: the TLB holds the
+ * pages in use, and nothing but the memory causes the wait. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define ROWS    2048
 #define COLUMNS 1024 /* a row of doubles is two pages long */
 
-/* Begins where a page of 2 MiB can, so that it can be made of such. */
+/* Begins on a boundary of 2 MiB, because huge pages must begin on one. */
 #define ALIGNED __attribute__((aligned(2 << 20)))
 
 static double matrix[ROWS][COLUMNS] ALIGNED; /* mark: slow-object */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Many threads add up one field of 64-byte records, and ask for more lines than the
- * memory can deliver. Beside them one thread works in a table that fits its cache. The
- * first is what memlag has to find, the second what it has to leave alone. */
+ * memory can deliver. Beside them one thread works in a table that fits its cache.
+ * memlag must report the threads that add up, and not the thread with the table. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #define TABLE_ENTRIES 4096 /* 32 KiB with 8 bytes each */
 
-/* One cache line, of which the sum needs eight bytes. */
+/* One cache line. The sum needs eight bytes of each. */
 struct order {
         uint64_t price;
         uint64_t other_fields[7];

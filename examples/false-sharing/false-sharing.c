@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads count words, each in a counter of its own; but both counters lie in one
- * cache line, which the processor has to carry from core to core for nearly every word.
- * A third counter, in a line of its own, is what memlag has to leave alone. */
+/* Two threads count words, each in another counter. Both counters lie in one cache line,
+ * so the line goes from core to core for nearly every word. A third counter has a cache
+ * line for itself: memlag must not report it. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

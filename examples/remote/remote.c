@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads on two nodes follow a list that one thread has made: all of it lies in the
- * memory of that thread's node, and half of the threads reach over to it. The lists that
- * the threads have made for themselves lie on their own nodes. */
+/* Threads on two nodes follow a list that one thread has made. The list lies in the
+ * memory of that thread's node, so half of the threads read remote memory. Each thread
+ * also follows a list that it has made itself, on its own node. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
