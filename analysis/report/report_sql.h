@@ -338,7 +338,7 @@
         " cache_line || iif(folded AND (end_bytes - 1) / 64 > cache_line," \
         "                   '-' || (end_bytes - 1) / 64, '') AS line," \
         " type || iif(first, ' (' ||" REPORT_BYTES("type_size_bytes") "|| ')', '') AS type," \
-        " iif(folded, printf('... %d fields without samples', fields)" \
+        " iif(folded, printf('... %d unsampled', fields)" \
         "             || iif(run_padding_bytes, ', ' ||" REPORT_BYTES("run_padding_bytes") \
         "                                       || ' of padding', '')," \
         "     coalesce(field, '')" \

@@ -117,7 +117,7 @@ expect "samples that may be of a field" "$(sqlite3 folded.db "
         'head 800 0, is.a 2 7, is.b 0 7, is.c 0 0, is.a|b 7 0, u.x 0 50, u.y[].low 0 50, u.z 0 0, u.x|y 50 0, u.y[].high 0 50, one 3 0'
 "$MEMLAG" report -v --by type folded.db >folded.out
 says ' 2-9  .* struct folded  *is\.a$' folded.out
-says '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 fields without samples, 15 bytes of padding$' folded.out
+says '^  *32  *80  *0-1  *struct folded  *\.\.\. 10 unsampled, 15 bytes of padding$' folded.out
 expect "rows of a type" "$(grep -c ' struct folded ' folded.out)" 12
 "$MEMLAG" report -v --by type --top 0 folded.db >folded.out
 expect "all rows of a type" "$(grep -c ' struct folded ' folded.out)" 21

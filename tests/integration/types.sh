@@ -361,7 +361,7 @@ int main(void)
         double sum = walk(items, 4 * ITEMS) + walk_full(full, 4 * ITEMS);
         /* The two bit-fields have bits in two bytes. */
         printf("tag, then %zu bytes of padding\nname[], then %zu bytes of padding\n"
-               "high, then %zu bytes of padding\n... 4 fields without samples, %zu bytes of padding\n"
+               "high, then %zu bytes of padding\n... 4 unsampled, %zu bytes of padding\n"
                "rest2, then %zu bytes of padding\nrest4, then %zu bytes of padding\n"
                "struct padded (%zu bytes)\nstruct full (%zu bytes)\n", AFTER(tag, next), AFTER(name, as),
                AFTER(as, rest1) - 2,
