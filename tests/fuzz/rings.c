@@ -2,7 +2,7 @@
 /* Fuzz target: what a target can leave in the memory that it shares with memlag, taken
  * out by the simulated PMU's consumer or the heap tracker's. The input is 2 bytes that
  * choose the consumer, 2 that say how many bytes lie in the first process's ring, these,
- * and the rest for the second. The sink is one that reads every byte that it is given. */
+ * and the rest for the second. The rows go to row_writer.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,204 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "db.h"
 #include "heap_transport.h"
+#include "row_writer.h"
 #include "sim_images.h"
 #include "simpmu/owner.h"
 #include "simpmu/slice.h"
+#include "sink.h"
 #include "target.h"
-
-/* ---- a sink ---- */
-
-struct sink {
-        volatile uint64_t sum;
-};
-
-static void read_all(struct sink *sink, const void *bytes, size_t size)
-{
-        for (size_t i = 0; i < size; i++)
-                sink->sum += ((const uint8_t *)bytes)[i];
-}
-
-int sink_process(struct sink *sink, int64_t time_ns, const struct event_process *event,
-                 struct diag *diag)
-{
-        (void)time_ns, (void)diag;
-        read_all(sink, event->executable, strlen(event->executable));
-        return 0;
-}
-
-int sink_fork(struct sink *sink, image_key parent, image_key child, struct diag *diag)
-{
-        (void)diag;
-        sink->sum += parent + child;
-        return 0;
-}
-
-int sink_process_end(struct sink *sink, int64_t time_ns, image_key image,
-                     struct diag *diag)
-{
-        (void)time_ns, (void)diag;
-        sink->sum += image;
-        return 0;
-}
-
-int sink_thread(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
-                const char *name, struct diag *diag)
-{
-        (void)time_ns, (void)image, (void)name, (void)diag;
-        sink->sum += tid;
-        return 0;
-}
-
-int sink_thread_end(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
-                    struct diag *diag)
-{
-        return sink_thread(sink, time_ns, image, tid, NULL, diag);
-}
-
-int sink_mapping(struct sink *sink, int64_t time_ns, const struct event_mapping *event,
-                 struct diag *diag)
-{
-        (void)time_ns, (void)diag;
-        if (event->path)
-                read_all(sink, event->path, strlen(event->path));
-        return 0;
-}
-
-int sink_unmapping(struct sink *sink, int64_t time_ns, image_key image, uint64_t start,
-                   uint64_t length, struct diag *diag)
-{
-        (void)time_ns, (void)image, (void)diag;
-        sink->sum += start + length;
-        return 0;
-}
-
-int sink_replaced(struct sink *sink, int64_t time_ns, image_key image, uint64_t start,
-                  uint64_t length, struct diag *diag)
-{
-        return sink_unmapping(sink, time_ns, image, start, length, diag);
-}
-
-int sink_sample(struct sink *sink, int64_t time_ns, const struct event_sample *event,
-                struct diag *diag)
-{
-        (void)time_ns, (void)diag;
-        read_all(sink, event->frames, event->depth * sizeof(event->frames[0]));
-        if (event->other_depth)
-                read_all(sink, event->other_frames,
-                         event->other_depth * sizeof(event->other_frames[0]));
-        read_all(sink, event->data_source->level, strlen(event->data_source->level));
-        return 0;
-}
-
-int sink_counters(struct sink *sink, int64_t start_ns, int64_t end_ns, image_key image,
-                  uint32_t tid, const struct event_counter *counters, size_t count,
-                  struct diag *diag)
-{
-        (void)start_ns, (void)end_ns, (void)image, (void)tid, (void)diag;
-        for (size_t i = 0; i < count; i++)
-                read_all(sink, counters[i].name, strlen(counters[i].name));
-        return 0;
-}
-
-int sink_allocation(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
-                    const char *function, uint64_t addr, uint64_t size_bytes,
-                    const uint64_t *frames, size_t depth, struct diag *diag)
-{
-        (void)time_ns, (void)image, (void)tid, (void)diag;
-        sink->sum += addr + size_bytes;
-        read_all(sink, function, strlen(function));
-        read_all(sink, frames, depth * sizeof(frames[0]));
-        return 0;
-}
-
-int sink_new_stack(struct sink *sink, image_key image, const uint64_t *frames,
-                   size_t depth, int64_t *stack, struct diag *diag)
-{
-        (void)image, (void)diag;
-        read_all(sink, frames, depth * sizeof(frames[0]));
-        *stack = 1;
-        return 0;
-}
-
-int sink_allocation_at(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
-                       const char *function, uint64_t addr, uint64_t size_bytes,
-                       int64_t stack, struct diag *diag)
-{
-        sink->sum += (uint64_t)stack;
-        return sink_allocation(sink, time_ns, image, tid, function, addr, size_bytes,
-                               NULL, 0, diag);
-}
-
-int sink_free(struct sink *sink, int64_t time_ns, image_key image, uint64_t addr,
-              struct diag *diag)
-{
-        return sink_unmapping(sink, time_ns, image, addr, 0, diag);
-}
-
-int sink_resize(struct sink *sink, image_key image, uint32_t tid, uint64_t addr,
-                struct diag *diag)
-{
-        return sink_free(sink, tid, image, addr, diag);
-}
-
-int sink_resized(struct sink *sink, int64_t time_ns, image_key image, uint32_t tid,
-                 uint64_t addr, struct diag *diag)
-{
-        return sink_free(sink, time_ns + tid, image, addr, diag);
-}
-
-int sink_executed(struct sink *sink, image_key image, uint64_t ip, struct diag *diag)
-{
-        (void)diag;
-        sink->sum += image + ip;
-        return 0;
-}
-
-int sink_line_use(struct sink *sink, image_key image, uint64_t watch, uint64_t used,
-                  struct diag *diag)
-{
-        (void)diag;
-        sink->sum += image + watch + used;
-        return 0;
-}
-
-int sink_line_reuse(struct sink *sink, image_key image, uint64_t watch,
-                    int64_t cache_bytes, struct diag *diag)
-{
-        if (cache_bytes < 0)
-                abort();
-        return sink_line_use(sink, image, watch, (uint64_t)cache_bytes, diag);
-}
-
-int sink_unhandled(struct sink *sink, image_key image, uint64_t ip, const uint8_t *bytes,
-                   size_t length, struct diag *diag)
-{
-        (void)diag;
-        sink->sum += image + ip;
-        read_all(sink, bytes, length);
-        return 0;
-}
-
-int sink_loss(struct sink *sink, const char *kind, uint64_t count, const char *unit,
-              struct diag *diag)
-{
-        (void)diag;
-        read_all(sink, kind, strlen(kind));
-        read_all(sink, unit, strlen(unit));
-        sink->sum += count;
-        return 0;
-}
-
-int sink_machine(struct sink *sink, const char *key, double value, const char *unit,
-                 const char *origin, struct diag *diag)
-{
-        (void)sink, (void)key, (void)value, (void)unit, (void)origin, (void)diag;
-        return 0;
-}
-
-/* ---- the target ---- */
 
 struct rings {
         const uint8_t *bytes[2];
@@ -235,21 +44,44 @@ static void fill(int fd, struct simpmu_control *control, const struct rings *rin
         control->slices_claimed = 2;
 }
 
+/* A sink of what a consumer takes out, with the rows' WRITER. */
+static struct sink *open_sink(struct writer *writer)
+{
+        struct sink *sink;
+        struct diag diag;
+        *writer = (struct writer){.expects_blocks = true};
+        if (sink_open(writer, &sink, &diag) < 0)
+                abort();
+        return sink;
+}
+
+static void close_sink(struct sink *sink)
+{
+        struct diag diag;
+        if (sink_finish(sink, &diag) < 0)
+                abort();
+        sink_close(sink);
+}
+
 static void take_simulated(const struct rings *rings)
 {
-        struct sink sink = {0};
+        struct writer writer;
+        struct sink *sink = open_sink(&writer);
         struct sim_memory memory;
         struct diag diag;
         if (sim_memory_open(&memory, &diag) < 0)
                 abort();
-        struct sim_images *images = sim_images_new(&memory, &sink, true);
+        struct sim_images *images = sim_images_new(&memory, sink, true);
         fill(memory.fd, memory.control, rings);
         if (!images || sim_images_drain(images, &diag) < 0 ||
             sim_images_finish(images, &diag) < 0)
                 abort();
         sim_images_free(images);
         sim_memory_close(&memory);
+        close_sink(sink);
 }
+
+enum { NATIVE_IMAGE = 1 }; /* its process, whichever ring its blocks are in */
 
 struct listener {
         struct heap_transport *transport;
@@ -260,7 +92,7 @@ static int take_event(void *context, const struct heap_event *event)
 {
         const struct listener *listener = context;
         struct diag diag;
-        int rc = heap_event_deliver(listener->sink, 0, 1, event, &diag);
+        int rc = heap_event_deliver(listener->sink, 0, NATIVE_IMAGE, event, &diag);
         heap_event_release(listener->transport, event);
         return rc;
 }
@@ -268,7 +100,9 @@ static int take_event(void *context, const struct heap_event *event)
 static void take_native(const struct rings *rings)
 {
         static char *nothing[] = {NULL};
-        struct sink sink = {0};
+        const struct event_process process = {NATIVE_IMAGE, 0, 100, "program", false};
+        struct writer writer;
+        struct sink *sink = open_sink(&writer);
         struct heap_transport *transport;
         struct diag diag;
         char **environment;
@@ -284,11 +118,14 @@ static void take_native(const struct rings *rings)
                 abort();
         fill(fd, control, rings);
         munmap(control, SIMPMU_CONTROL_BYTES);
-        struct listener listener = {transport, &sink};
+        if (sink_process(sink, 0, &process, &diag) < 0)
+                abort();
+        struct listener listener = {transport, sink};
         for (int i = 0; i < 2; i++)
                 if (heap_transport_drain(transport, take_event, &listener, &diag) < 0)
                         abort();
         heap_transport_close(transport);
+        close_sink(sink);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
