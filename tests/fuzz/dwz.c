@@ -2,14 +2,13 @@
 /* Fuzz target: the size of a program in 2 bytes, any bytes as that program, and any more
  * as the file that dwz moved the common part of its debug information to. All entries,
  * with their names, ranges and types, are read. */
-#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "die_type.h"
 #include "die_walk.h"
+#include "input_file.h"
 #include "target.h"
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
@@ -51,25 +50,13 @@ static void read_all(struct dwarf_file *dwarf)
 }
 
 /* BYTES as a file; false when they are no ELF file. */
-static bool open_bytes(struct elf_file *file, const uint8_t *bytes, size_t size)
+static bool open_bytes(struct elf_file *elf, const uint8_t *bytes, size_t size)
 {
-        char path[64];
-        int fd = memfd_create("part", MFD_CLOEXEC);
+        struct input_file file = input_file(bytes, size);
+        bool opened = elf_file_open(elf, file.path) == 0;
 
-        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-                abort();
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        bool opened = elf_file_open(file, path) == 0;
-
-        close(fd);
+        close(file.fd);
         return opened;
-}
-
-/* As of the target elf: libelf 0.188 forgets what it has read of damaged sections. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-        return "leak:libelf.so";
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a program or library. Functions, lines, inlined calls,
  * variables and types are asked for all over its memory, as for samples. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "input_file.h"
 #include "module.h"
 #include "target.h"
 
@@ -41,28 +38,16 @@ static void ask(struct module *module, const struct elf_segment *segment)
         string_pool_free(names);
 }
 
-/* libelf 0.188 forgets what it has read of some damaged sections. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-        return "leak:libelf.so";
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-        char path[64];
-        int fd = memfd_create("program", MFD_CLOEXEC);
-
-        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-                abort();
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        struct module module = {.path = path};
+        struct input_file file = input_file(bytes, size);
+        struct module module = {.path = file.path};
 
         if (module_check(&module) == 0 && module.state == MODULE_READY) {
                 for (size_t i = 0; i < module.file.segment_count && i < SEGMENTS; i++)
                         ask(&module, &module.file.segments[i]);
                 elf_file_close(&module.file);
         }
-        close(fd);
+        close(file.fd);
         return 0;
 }

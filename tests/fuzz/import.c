@@ -2,13 +2,10 @@
 /* Fuzz target: the import of a recording from its first byte to its rows and to what it
  * says of the run. The input is a whole recording, as a file. The rows go to
  * row_writer.h, and the facts into a database that has no rows. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "import_facts.h"
 #include "import_records.h"
+#include "input_file.h"
 #include "perf_data.h"
 #include "row_writer.h"
 #include "sink.h"
@@ -74,13 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
         struct perf_data *data;
         struct diag diag;
-        int fd = memfd_create("recording", MFD_CLOEXEC);
-        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-                abort();
-        if (perf_data_open(fd, &data, &diag) == 0) {
+        struct input_file file = input_file(bytes, size);
+        if (perf_data_open(file.fd, &data, &diag) == 0) {
                 import_from(data);
                 perf_data_close(data);
         }
-        close(fd);
+        close(file.fd);
         return 0;
 }

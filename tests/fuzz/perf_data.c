@@ -2,11 +2,10 @@
 /* Fuzz target: the reader of recordings with the queue behind it. The input is a whole
  * recording, as a file and, where it has that form, through a pipe. Every record is
  * decoded, and every byte of what the reader keeps is read. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include <string.h>
+
+#include "input_file.h"
 #include "order.h"
 #include "perf_data.h"
 #include "target.h"
@@ -78,20 +77,17 @@ static void read_recording(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        int fd = memfd_create("recording", MFD_CLOEXEC);
-        if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-                abort();
-        read_recording(fd);
-        close(fd);
+        struct input_file file = input_file(data, size);
+        read_recording(file.fd);
+        close(file.fd);
         int ends[2];
         if (pipe(ends) != 0)
                 abort();
-        if (size > 16 && data[8] == 16 && write(ends[1], data, size) == (ssize_t)size) {
-                close(ends[1]);
+        bool sent =
+            size > 16 && data[8] == 16 && write(ends[1], data, size) == (ssize_t)size;
+        close(ends[1]);
+        if (sent)
                 read_recording(ends[0]);
-        } else {
-                close(ends[1]);
-        }
         close(ends[0]);
         return 0;
 }

@@ -2,13 +2,12 @@
 /* Fuzz target: the number of a unit, and any bytes as a .dwo file and as a package in
  * which the unit, and a type with that signature, are looked for. What is found is read
  * to its end. */
-#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "die_walk.h"
+#include "input_file.h"
 #include "split_types.h"
 #include "target.h"
 
@@ -79,26 +78,21 @@ static void look_for(const struct elf_file *file, uint64_t id, unsigned version,
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-        char path[64];
         uint64_t id;
         struct split_package none = {.asked = true}, package = {.asked = true};
         struct elf_file file;
-        int fd = memfd_create("unit", MFD_CLOEXEC);
 
-        if (size < sizeof(id) || fd < 0 ||
-            write(fd, bytes + sizeof(id), size - sizeof(id)) !=
-                (ssize_t)(size - sizeof(id))) {
-                close(fd);
+        if (size < sizeof(id))
                 return 0;
-        }
         memcpy(&id, bytes, sizeof(id));
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        package.there = elf_file_open(&package.file, path) == 0;
+        struct input_file input = input_file(bytes + sizeof(id), size - sizeof(id));
+
+        package.there = elf_file_open(&package.file, input.path) == 0;
         if (package.there && debug_image_open(&package.image, &package.file, true) != 0) {
                 elf_file_close(&package.file);
                 package.there = false;
         }
-        if (elf_file_open(&file, path) == 0) {
+        if (elf_file_open(&file, input.path) == 0) {
                 for (unsigned version = 4; version <= 5; version++) {
                         look_for(&file, id, version, &none);
                         look_for(&file, id, version, &package);
@@ -107,6 +101,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         }
         look_for_type(&package, id);
         split_package_close(&package);
-        close(fd);
+        close(input.fd);
         return 0;
 }

@@ -2,13 +2,12 @@
 /* Fuzz target: copied stacks of a program whose file is any bytes. The input is what the
  * stack and the registers are made of, and then the file. */
 #include <linux/perf_event.h>
-#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "db.h"
+#include "input_file.h"
 #include "target.h"
 #include "user_stack.h"
 
@@ -43,38 +42,25 @@ static void unwind_all(struct user_stacks *stacks, const uint32_t *seeds)
         }
 }
 
-/* libelf 0.188 forgets what it has read of some damaged sections. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-        return "leak:libelf.so";
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-        char path[64];
         uint32_t seeds[SEEDS];
-        int fd = memfd_create("program", MFD_CLOEXEC);
-        if (size <= sizeof(seeds)) {
-                close(fd);
+        if (size <= sizeof(seeds))
                 return 0;
-        }
         memcpy(seeds, bytes, sizeof(seeds));
         size -= sizeof(seeds);
-        if (fd < 0 || write(fd, bytes + sizeof(seeds), size) != (ssize_t)size)
-                abort();
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        struct input_file file = input_file(bytes + sizeof(seeds), size);
         const struct event_mapping event = {.image = IMAGE,
                                             .start_addr = mapped_at,
                                             .length_bytes = size,
                                             .kind = MAPPING_FILE,
                                             .protection = "r-x",
-                                            .path = path};
+                                            .path = file.path};
         struct user_stacks *stacks = user_stacks_new(NULL, false);
         if (!stacks || user_stacks_map(stacks, &event) < 0)
                 abort();
         unwind_all(stacks, seeds);
         user_stacks_free(stacks);
-        close(fd);
+        close(file.fd);
         return 0;
 }
