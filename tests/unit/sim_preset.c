@@ -3,112 +3,24 @@
 #include "sim_preset.h"
 #include "unit_test.h"
 
-/* One line for each parameter, in the order of the table, each at its number. */
-static const struct {
-        const char *key;
-        const char *value;
-} whole[] = {
-    {"core.count", "4"},
-    {"core.clock_mhz", "2500.5"},
-    {"core.issue_width", "4"},
-    {"core.rob_entries", "224"},
-    {"core.scheduler_entries", "97"},
-    {"core.vector_scheduler_entries", "0"},
-    {"core.address_scheduler_entries", "0"},
-    {"core.lfb_entries", "12"},
-    {"core.store_buffer_entries", "56"},
-    {"core.load_buffer_entries", "72"},
-    {"core.load_ports", "2"},
-    {"core.store_ports", "1"},
-    {"core.lock_cycles", "18"},
-    {"core.unforwarded_cycles", "15"},
-    {"store_forward.latency_cycles", "5"},
-    {"store_forward.vector_cycles", "6"},
-    {"store_forward.renamed_cycles", "0"},
-    {"store_forward.renames", "1"},
-    {"branch.mispredict_cycles", "16"},
-    {"fetch.runs_per_cycle", "1"},
-    {"fetch.call_cycles", "2"},
-    {"fetch.indirect_cycles", "1"},
-    {"fetch.run_instructions", "6"},
-    {"fetch.queue_entries", "64"},
-    {"fetch.ahead_cycles", "32"},
-    {"op_cache.size_bytes", "6144"},
-    {"op_cache.ways", "8"},
-    {"decode.width", "4"},
-    {"l1i.size_bytes", "32768"},
-    {"l1i.ways", "8"},
-    {"arithmetic.multiply_cycles", "3"},
-    {"arithmetic.divide_cycles", "26"},
-    {"arithmetic.divide_interval_cycles", "6"},
-    {"float.add_cycles", "4"},
-    {"float.multiply_cycles", "4"},
-    {"float.fma_cycles", "4"},
-    {"float.divide_cycles", "14"},
-    {"float.sqrt_cycles", "18"},
-    {"float.divide_interval_cycles", "4"},
-    {"l1d.size_bytes", "32768"},
-    {"l1d.ways", "8"},
-    {"l1d.latency_cycles", "5"},
-    {"l1d.alias4k_cycles", "7"},
-    {"l1d.alias4k_repeats", "1"},
-    {"l1d.set_interval_l2_cycles", "0"},
-    {"l1d.set_interval_l3_cycles", "0"},
-    {"l1d.hashed_sets", "0"},
-    {"l2.size_bytes", "1048576"},
-    {"l2.ways", "16"},
-    {"l2.latency_cycles", "14"},
-    {"l2.bytes_per_cycle", "45.5"},
-    {"l2.queue_entries", "16"},
-    {"l2.hashed_sets", "0"},
-    {"l3.size_bytes", "8388608"},
-    {"l3.ways", "16"},
-    {"l3.latency_cycles", "68"},
-    {"l3.bytes_per_cycle", "10"},
-    {"l3.inclusion", "2"},
-    {"hitm.latency_cycles", "105"},
-    {"prefetch.stream_lines", "20"},
-    {"prefetch.next_page", "0"},
-    {"dtlb.entries", "64"},
-    {"dtlb.ways", "4"},
-    {"dtlb.huge_entries", "32"},
-    {"dtlb.huge_ways", "4"},
-    {"stlb.entries", "1536"},
-    {"stlb.ways", "12"},
-    {"stlb.latency_cycles", "9"},
-    {"page_walk.latency_cycles", "26"},
-    {"page_walk.huge_latency_cycles", "20"},
-    {"page_walk.walkers", "2"},
-    {"dram.latency_ns", "89"},
-    {"dram.bandwidth_gbs", "105"},
-    {"dram.channels", "6"},
-    {"dram.turnaround_ns", "28.5"},
-    {"dram.write_batch", "32"},
-    {"dram.write_ns", "26"},
-    {"dram.nontemporal_ns", "70"},
-    {"numa.nodes", "2"},
-    {"numa.spread", "0"},
-    {"numa.link_latency_ns", "60"},
-    {"numa.link_bandwidth_gbs", "35"},
-    {"numa.cache_latency_ns", "110"},
-    {"kernel.fault_ns", "600"},
-    {"kernel.call_ns", "100"},
-    {"kernel.copy_gbs", "10"},
-};
-enum { LINES = LENGTH(whole) };
-
-/* The whole preset, with the line of CHANGED_KEY (NULL: none) replaced by TEXT. */
+/* The lines of a real preset that set something, each with the number of its parameter,
+ * with that of CHANGED_KEY (NULL: none) replaced by TEXT. */
 static char *preset_text(const char *changed_key, const char *text)
 {
-        char *result;
+        char *result, line[256];
         size_t size;
         FILE *out = open_memstream(&result, &size);
-        for (int i = 0; i < LINES; i++) {
-                if (changed_key && strcmp(whole[i].key, changed_key) == 0)
+        FILE *whole = fopen(PRESETS "/skylake-sp.conf", "r");
+        assert_non_null(whole);
+        while (fgets(line, sizeof(line), whole)) {
+                size_t key_length = strcspn(line, " #\n");
+                if (changed_key && strlen(changed_key) == key_length &&
+                    strncmp(line, changed_key, key_length) == 0)
                         fprintf(out, "%s\n", text);
-                else
-                        fprintf(out, "%s = %s # comment\n", whole[i].key, whole[i].value);
+                else if (key_length > 0)
+                        fputs(line, out);
         }
+        fclose(whole);
         fclose(out);
         return result;
 }
@@ -138,10 +50,10 @@ TEST(a_whole_preset_is_read)
         char *text = preset_text(NULL, NULL);
         assert_ok(parse(text, &preset, &diag));
         free(text);
-        assert_true(preset.params.cores == 4);
-        assert_true(preset.params.clock_mhz == 2500.5);
-        assert_true(preset.params.l3_bytes == 8388608);
-        assert_true(preset.params.dram_bandwidth_gbs == 105);
+        assert_true(preset.params.cores == 28);
+        assert_true(preset.params.clock_mhz == 2100);
+        assert_true(preset.params.l3_bytes == 40370176);
+        assert_true(preset.params.dram_bandwidth_gbs == 102);
         assert_ok(sim_preset_check(&preset, &diag));
 }
 
@@ -212,7 +124,7 @@ TEST(settings_change_one_parameter)
         assert_true(preset.params.kernel_copy_gbs == 9.5);
         assert_ok(sim_preset_set(&preset, "fetch.runs_per_cycle=0.5", &diag));
         assert_true(preset.params.fetch_runs == 0.5);
-        assert_true(preset.from_command_line[LINES - 1]);
+        assert_true(preset.from_command_line[SIM_PARAMETER_COUNT - 1]);
         assert_false(preset.from_command_line[0]);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwith_gbs=1", &diag) < 0);
