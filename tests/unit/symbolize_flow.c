@@ -32,98 +32,143 @@ static __attribute__((noinline)) void with_a_hole(void)
 }
 
 /* ---- functions that do something with the number that they load first ---- */
+
+/* What the number is used as; what may be done alike to it: to bits of FLOATing point, to
+ * SEVERAL numbers at once. */
+/* clang-format off */
+#define USES(X)                                                                          \
+        X(moves_on, ANY, UNASKED, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")           \
+        X(moves_with_vector, ANY, UNASKED,                                               \
+          "movq (%rdi), %xmm0\n movq %xmm0, (%rsi)\n ret")                               \
+        X(hands_on, FLOATS, UNASKED, "movsd (%rdi), %xmm0\n ret")                        \
+        X(adds_bits_and_real, FLOAT, UNASKED,                                            \
+          "movsd (%rdi), %xmm0\n movq %xmm0, %rax\nadd %rax, (%rsi)\n"                   \
+          "addsd %xmm0, %xmm0\nmovsd %xmm0, (%rdx)\n ret")                               \
+        X(calls_with, FLOATS, UNASKED,                                                   \
+          "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")                            \
+        X(adds_reals, FLOAT, NEITHER, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")  \
+        X(adds_half, FLOATS, UNASKED, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")   \
+        X(widens, FLOAT, UNASKED,                                                        \
+          "movss (%rdi), %xmm1\n vcvtss2sd %xmm1, %xmm1, %xmm1\n ret")                   \
+        X(adds_four, FLOATS, UNASKED,                                                    \
+          "movups (%rdi), %xmm1\n movaps %xmm1, %xmm2\n addps %xmm2, %xmm0\n ret")       \
+        X(adds_two_wide, LOW, UNASKED, "paddq (%rdi), %xmm0\n ret")                      \
+        X(copies_four, ANY, UNASKED,                                                     \
+          "movups (%rdi), %xmm1\n movups %xmm1, (%rsi)\n addps %xmm2, %xmm0\n ret")      \
+        X(adds_absolute, FLOAT, UNASKED,                                                 \
+          "movsd (%rdi), %xmm1\n andpd %xmm2, %xmm1\n addsd %xmm1, %xmm0\n ret")         \
+        X(adds_from_register, ANY, UNASKED,                                              \
+          "mov (%rdi), %rax\n movq %rax, %xmm1\n addsd %xmm1, %xmm0\n ret")              \
+        X(adds_from_stack, ANY, UNASKED,                                                 \
+          "mov (%rdi), %rax\n mov %rax, -8(%rsp)\n addsd -8(%rsp), %xmm0\n ret")         \
+        X(adds_spilled, ANY, UNASKED,                                                    \
+          "movsd (%rdi), %xmm1\n movsd %xmm1, -8(%rsp)\naddsd -8(%rsp), %xmm0\n ret")    \
+        X(hands_on_from_register, ANY, UNASKED,                                          \
+          "mov (%rdi), %rax\n movq %rax, %xmm0\n ret")                                   \
+        X(is_normal, INTEGER, UNASKED,                                                   \
+          "mov (%rdi), %rax\n lea -1(%rax), %rcx\n cmp %rcx, %rdx\n jb 1f\n"             \
+          "movq %rax, %xmm1\n addsd %xmm1, %xmm0\n1: ret")                               \
+        X(adds_integers, INTEGER, FLOAT,                                                 \
+          "mov (%rdi), %rax\n mov %rax, (%rsi)\n add %rdx, %rax\n ret")                  \
+        X(adds_in_memory, INTEGER, FLOAT, "incq (%rdi)\n ret")                           \
+        X(adds_halves, LOW, FLOAT, "movl (%rdi), %eax\n add %edx, %eax\n ret")           \
+        X(converts, INTEGER, FLOAT, "cvtsi2sdl (%rdi), %xmm0\n ret")                     \
+        X(extends, INTEGER, FLOAT, "movslq (%rdi), %rax\n ret")                          \
+        X(reads_behind, INTEGER, NEITHER, "mov (%rdi), %rax\n mov (%rax), %eax\n ret")   \
+        X(is_zero, INTEGER, BOTH,                                                        \
+          "mov (%rdi), %rax\n test %rax, %rax\n je 1f\n nop\n1: ret")                    \
+        X(is_negative, ANY, UNASKED, "cmpq $0, (%rdi)\n jl 1f\n nop\n1: ret")            \
+        X(is_above_minus_one, ANY, UNASKED, "cmpq $-1, (%rdi)\n setg %al\n ret")         \
+        X(is_equal, ANY, UNASKED,                                                        \
+          "mov (%rdi), %rax\n cmp (%rsi), %rax\n sete %al\n ret")                        \
+        X(differs, ANY, UNASKED,                                                         \
+          "mov (%rdi), %rax\n sub (%rsi), %rax\n setne %al\n ret")                       \
+        X(is_below, INTEGER, FLOAT,                                                      \
+          "mov (%rdi), %rax\n cmp (%rsi), %rax\n setb %al\n ret")                        \
+        X(is_seven, INTEGER, SEVERAL, "cmpl $7, (%rdi)\n sete %al\n ret")                \
+        X(is_low_seven, LOW, BOTH, "cmpb $7, (%rdi)\n sete %al\n ret")                   \
+        X(takes_sign, ANY, UNASKED, "mov (%rdi), %rax\n shr $63, %rax\n ret")            \
+        X(drops_sign, ANY, UNASKED,                                                      \
+          "mov (%rdi), %rax\n add %rax, %rax\n sete %al\n ret")                          \
+        X(turns_sign, BITS, UNASKED, "btcq $63, (%rdi)\n ret")                           \
+        X(makes_hash, INTEGER, FLOAT, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")        \
+        X(takes_low_bits, BITS, BOTH, "mov (%rdi), %rax\n and $7, %eax\n ret")           \
+        X(behind_a_branch, INTEGER, UNASKED,                                             \
+          "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\nret\n"          \
+          "1: lea 3(%rax), %rax\n ret")                                                  \
+        X(steps_on, UNASKED, FLOAT, "mov (%rdi), %rax\n inc %rax\n ret")                 \
+        X(counts_between, UNASKED, FLOAT, "mov (%rdi), %eax\n sub %edx, %eax\n ret")     \
+        X(looks_up_a_digit, UNASKED, FLOAT,                                              \
+          "movzbl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                        \
+        X(looks_up, UNASKED, NEITHER,                                                    \
+          "movl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                          \
+        X(divides, UNASKED, FLOAT, "mov (%rdi), %rax\n cqo\n idiv %rsi\n ret")           \
+        X(is_below_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n adc $0, %eax\n ret")           \
+        X(is_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n sete %al\n ret")                     \
+        X(is_tag, UNASKED, BOTH, "cmpl $-13, (%rdi)\n sete %al\n ret")                   \
+        X(hashes_and_converts, UNASKED, FLOAT,                                           \
+          "mov (%rdi), %rax\n add %rax, %rdx\n cvtsi2sd %rax, %xmm0\n ret")
+
+/* ---- loops ---- */
+
+/* Where the access is, what address the next iteration accesses, and how many
+ * instructions it has. */
+#define LOOPS(X)                                                                         \
+        X(jumps_by_table, 0, UNKNOWN, 0, 0, "mov (%rdi), %rax\n jmp *(%rsi,%rax,8)")     \
+        X(wraps, 14, COMPUTED, 0, 6,                                                     \
+          "1: imul $0x7e3779b1, %rcx, %rax\n imul $0x7e3779b1, %rax, %rax\n"             \
+          "mov (%rdi,%rax,8), %rdx\n inc %rcx\n cmp %r8, %rcx\n jb 1b\n ret")            \
+        X(strides, 0, STRIDE, 24, 4,                                                     \
+          "1: mov (%rdi), %rax\n add $24, %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")          \
+        X(strides_back, 0, STRIDE, -16, 3,                                               \
+          "1: mov (%rdi,%rcx,8), %rax\n sub $2, %rcx\n jne 1b\n ret")                    \
+        X(strides_in_frame, 5, STRIDE, 4, 5,                                             \
+          "1: mov -8(%rsp), %rax\n mov (%rax), %edx\naddq $4, -8(%rsp)\n"                \
+          "cmp %rsi, %rax\n jb 1b\n ret")                                                \
+        X(strides_twice, 0, STRIDE, 16, 6,                                               \
+          "1: mov (%rdi), %rax\n add $8, %rdi\n mov %rdi, %rdx\nlea 8(%rdx), %rdi\n"     \
+          "cmp %rsi, %rdi\n jb 1b\n ret")                                                \
+        X(strides_around, 0, STRIDE, 8, 7,                                               \
+          "1: mov (%rdi), %rax\n mov $4, %ecx\n2: dec %rcx\n jne 2b\nadd $8, %rdi\n"     \
+          "cmp %rsi, %rdi\n jb 1b\n ret")                                                \
+        X(strides_inside, 3, STRIDE, 8, 4,                                               \
+          "1: mov (%rsi), %rdi\n2: mov (%rdi), %rax\n add $8, %rdi\ndec %rcx\n"          \
+          "jne 2b\n add $8, %rsi\n cmp %rdx, %rsi\n jb 1b\n ret")                        \
+        X(repeats, 0, FIXED, 0, 3, "1: mov (%rdi), %rax\n dec %rcx\n jne 1b\n ret")      \
+        X(multiplies, 0, COMPUTED, 0, 4,                                                 \
+          "1: mov (%rdi,%rcx), %rax\n imul $5, %rcx, %rcx\n dec %rdx\n jne 1b\nret")     \
+        X(gathers, 0, STRIDE, 4, 5,                                                      \
+          "1: movl (%rsi,%rcx,4), %eax\n mov (%rdi,%rax,8), %rdx\n inc %rcx\n"           \
+          "cmp %r8, %rcx\n jb 1b\n ret")                                                 \
+        X(chases, 0, CHAIN, 0, 3,                                                        \
+          "1: mov (%rdi), %rdi\n test %rdi, %rdi\n jne 1b\n ret")                        \
+        X(chases_beside, 0, CHAIN, 0, 5,                                                 \
+          "1: mov 8(%rdi), %rax\n mov (%rdi), %rdi\n add %rax, %rdx\n"                   \
+          "test %rdi, %rdi\n jne 1b\n ret")                                              \
+        X(chases_in_memory, 3, CHAIN, 0, 5,                                              \
+          "1: mov (%rsi), %rax\n mov (%rax), %rdx\n mov %rdx, (%rsi)\n"                  \
+          "test %rdx, %rdx\n jne 1b\n ret")                                              \
+        X(halves, 0, CHAIN, 0, 6,                                                        \
+          "1: cmp (%rdi,%rax,8), %rsi\n cmovb %rax, %rdx\n lea (%rdx,%rcx), %rax\n"      \
+          "shr %rax\n cmp %rcx, %rax\n jne 1b\n ret")                                    \
+        X(skips, 0, BRANCHES, 0, 5,                                                      \
+          "1: mov (%rdi), %rax\n test $1, %cl\n je 2f\n add $8, %rdi\n2: dec %rcx\n"     \
+          "jne 1b\n ret")                                                                \
+        X(asks, 0, CALL, 0, 0,                                                           \
+          "1: mov (%rax), %rdx\n call *%rbx\n dec %rbp\n jne 1b\n ret")                  \
+        X(adds_to_sum, 0, STRIDE, 8, 4,                                                  \
+          "1: add (%rdi), %rax\n add $8, %rdi\n cmp %rax, %rsi\n jb 1b\n ret")
+/* clang-format on */
+
 #define CODE(name, code)                                                                 \
         __attribute__((naked, used)) static long name(void)                              \
         {                                                                                \
                 __asm__(code);                                                           \
         }
-
-CODE(moves_on, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")
-CODE(moves_with_vector, "movq (%rdi), %xmm0\n movq %xmm0, (%rsi)\n ret")
-CODE(hands_on, "movsd (%rdi), %xmm0\n ret")
-CODE(adds_bits_and_real, "movsd (%rdi), %xmm0\n movq %xmm0, %rax\n"
-                         "add %rax, (%rsi)\n addsd %xmm0, %xmm0\n"
-                         "movsd %xmm0, (%rdx)\n ret")
-CODE(calls_with, "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")
-CODE(adds_reals, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")
-CODE(adds_half, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")
-CODE(widens, "movss (%rdi), %xmm1\n vcvtss2sd %xmm1, %xmm1, %xmm1\n ret")
-CODE(adds_four, "movups (%rdi), %xmm1\n movaps %xmm1, %xmm2\n addps %xmm2, %xmm0\n ret")
-CODE(adds_two_wide, "paddq (%rdi), %xmm0\n ret")
-CODE(copies_four,
-     "movups (%rdi), %xmm1\n movups %xmm1, (%rsi)\n addps %xmm2, %xmm0\n ret")
-CODE(adds_absolute, "movsd (%rdi), %xmm1\n andpd %xmm2, %xmm1\n addsd %xmm1, %xmm0\n ret")
-CODE(adds_from_register, "mov (%rdi), %rax\n movq %rax, %xmm1\n addsd %xmm1, %xmm0\n ret")
-CODE(adds_from_stack,
-     "mov (%rdi), %rax\n mov %rax, -8(%rsp)\n addsd -8(%rsp), %xmm0\n ret")
-CODE(adds_spilled, "movsd (%rdi), %xmm1\n movsd %xmm1, -8(%rsp)\n"
-                   "addsd -8(%rsp), %xmm0\n ret")
-CODE(hands_on_from_register, "mov (%rdi), %rax\n movq %rax, %xmm0\n ret")
-CODE(is_normal, "mov (%rdi), %rax\n lea -1(%rax), %rcx\n cmp %rcx, %rdx\n jb 1f\n"
-                "movq %rax, %xmm1\n addsd %xmm1, %xmm0\n1: ret")
-CODE(adds_integers, "mov (%rdi), %rax\n mov %rax, (%rsi)\n add %rdx, %rax\n ret")
-CODE(adds_in_memory, "incq (%rdi)\n ret")
-CODE(adds_halves, "movl (%rdi), %eax\n add %edx, %eax\n ret")
-CODE(converts, "cvtsi2sdl (%rdi), %xmm0\n ret")
-CODE(extends, "movslq (%rdi), %rax\n ret")
-CODE(reads_behind, "mov (%rdi), %rax\n mov (%rax), %eax\n ret")
-CODE(is_zero, "mov (%rdi), %rax\n test %rax, %rax\n je 1f\n nop\n1: ret")
-CODE(is_negative, "cmpq $0, (%rdi)\n jl 1f\n nop\n1: ret")
-CODE(is_above_minus_one, "cmpq $-1, (%rdi)\n setg %al\n ret")
-CODE(is_equal, "mov (%rdi), %rax\n cmp (%rsi), %rax\n sete %al\n ret")
-CODE(differs, "mov (%rdi), %rax\n sub (%rsi), %rax\n setne %al\n ret")
-CODE(is_below, "mov (%rdi), %rax\n cmp (%rsi), %rax\n setb %al\n ret")
-CODE(is_seven, "cmpl $7, (%rdi)\n sete %al\n ret")
-CODE(is_low_seven, "cmpb $7, (%rdi)\n sete %al\n ret")
-CODE(takes_sign, "mov (%rdi), %rax\n shr $63, %rax\n ret")
-CODE(drops_sign, "mov (%rdi), %rax\n add %rax, %rax\n sete %al\n ret")
-CODE(turns_sign, "btcq $63, (%rdi)\n ret")
-CODE(makes_hash, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")
-CODE(takes_low_bits, "mov (%rdi), %rax\n and $7, %eax\n ret")
-CODE(behind_a_branch, "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\n"
-                      "ret\n1: lea 3(%rax), %rax\n ret")
-CODE(steps_on, "mov (%rdi), %rax\n inc %rax\n ret")
-CODE(counts_between, "mov (%rdi), %eax\n sub %edx, %eax\n ret")
-CODE(looks_up_a_digit, "movzbl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")
-CODE(looks_up, "movl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")
-CODE(divides, "mov (%rdi), %rax\n cqo\n idiv %rsi\n ret")
-CODE(is_below_one, "cmpl $1, (%rdi)\n adc $0, %eax\n ret")
-CODE(is_one, "cmpl $1, (%rdi)\n sete %al\n ret")
-CODE(is_tag, "cmpl $-13, (%rdi)\n sete %al\n ret")
-CODE(hashes_and_converts,
-     "mov (%rdi), %rax\n add %rax, %rdx\n cvtsi2sd %rax, %xmm0\n ret")
-
-/* ---- loops ---- */
-
-CODE(strides, "1: mov (%rdi), %rax\n add $24, %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
-CODE(strides_back, "1: mov (%rdi,%rcx,8), %rax\n sub $2, %rcx\n jne 1b\n ret")
-CODE(strides_in_frame, "1: mov -8(%rsp), %rax\n mov (%rax), %edx\n"
-                       "addq $4, -8(%rsp)\n cmp %rsi, %rax\n jb 1b\n ret")
-CODE(strides_twice, "1: mov (%rdi), %rax\n add $8, %rdi\n mov %rdi, %rdx\n"
-                    "lea 8(%rdx), %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
-CODE(strides_around, "1: mov (%rdi), %rax\n mov $4, %ecx\n2: dec %rcx\n jne 2b\n"
-                     "add $8, %rdi\n cmp %rsi, %rdi\n jb 1b\n ret")
-CODE(strides_inside, "1: mov (%rsi), %rdi\n2: mov (%rdi), %rax\n add $8, %rdi\n"
-                     "dec %rcx\n jne 2b\n add $8, %rsi\n cmp %rdx, %rsi\n jb 1b\n ret")
-CODE(repeats, "1: mov (%rdi), %rax\n dec %rcx\n jne 1b\n ret")
-CODE(multiplies, "1: mov (%rdi,%rcx), %rax\n imul $5, %rcx, %rcx\n dec %rdx\n jne 1b\n"
-                 "ret")
-CODE(jumps_by_table, "mov (%rdi), %rax\n jmp *(%rsi,%rax,8)")
-CODE(wraps, "1: imul $0x7e3779b1, %rcx, %rax\n imul $0x7e3779b1, %rax, %rax\n"
-            "mov (%rdi,%rax,8), %rdx\n inc %rcx\n cmp %r8, %rcx\n jb 1b\n ret")
-CODE(gathers, "1: movl (%rsi,%rcx,4), %eax\n mov (%rdi,%rax,8), %rdx\n inc %rcx\n"
-              "cmp %r8, %rcx\n jb 1b\n ret")
-CODE(chases, "1: mov (%rdi), %rdi\n test %rdi, %rdi\n jne 1b\n ret")
-CODE(chases_beside, "1: mov 8(%rdi), %rax\n mov (%rdi), %rdi\n add %rax, %rdx\n"
-                    "test %rdi, %rdi\n jne 1b\n ret")
-CODE(chases_in_memory, "1: mov (%rsi), %rax\n mov (%rax), %rdx\n mov %rdx, (%rsi)\n"
-                       "test %rdx, %rdx\n jne 1b\n ret")
-CODE(halves, "1: cmp (%rdi,%rax,8), %rsi\n cmovb %rax, %rdx\n lea (%rdx,%rcx), %rax\n"
-             "shr %rax\n cmp %rcx, %rax\n jne 1b\n ret")
-CODE(skips, "1: mov (%rdi), %rax\n test $1, %cl\n je 2f\n add $8, %rdi\n2: dec %rcx\n"
-            "jne 1b\n ret")
-CODE(asks, "1: mov (%rax), %rdx\n call *%rbx\n dec %rbp\n jne 1b\n ret")
-CODE(adds_to_sum, "1: add (%rdi), %rax\n add $8, %rdi\n cmp %rax, %rsi\n jb 1b\n ret")
+#define CODE_OF_USE(name, number, alike, code)                   CODE(name, code)
+#define CODE_OF_LOOP(name, at, kind, stride, instructions, code) CODE(name, code)
+USES(CODE_OF_USE)
+LOOPS(CODE_OF_LOOP)
 
 /* ---- a function that goes from one of two pointers to the next, and on ---- */
 
@@ -339,89 +384,48 @@ TEST(does_not_follow_what_it_cannot_decode)
         assert_int_equal(answer_at("small", 0, false).outcome, FLOW_NOT_DECODED);
 }
 
+/* Most operations are also done to bits of floats, and neighbours compared at once. */
 TEST(knows_what_a_number_is_used_as)
 {
-        const struct {
+        enum alike { UNASKED, NEITHER, FLOAT, SEVERAL, BOTH };
+        enum { NUMBER_UNASKED = -1 };
+#define ROW(name, number, alike, code) {#name, (int)NUMBER_##number, alike},
+        static const struct {
                 const char *function;
-                enum access_number number;
-        } cases[] = {
-            {"moves_on", NUMBER_ANY},
-            {"moves_with_vector", NUMBER_ANY},
-            {"hands_on", NUMBER_FLOATS},
-            {"calls_with", NUMBER_FLOATS},
-            {"adds_reals", NUMBER_FLOAT},
-            {"adds_bits_and_real", NUMBER_FLOAT},
-            {"adds_half", NUMBER_FLOATS},
-            {"adds_absolute", NUMBER_FLOAT},
-            {"adds_from_register", NUMBER_ANY},
-            {"adds_from_stack", NUMBER_ANY},
-            {"adds_spilled", NUMBER_ANY},
-            {"hands_on_from_register", NUMBER_ANY},
-            {"is_normal", NUMBER_INTEGER},
-            {"adds_integers", NUMBER_INTEGER},
-            {"adds_in_memory", NUMBER_INTEGER},
-            {"adds_halves", NUMBER_LOW},
-            {"converts", NUMBER_INTEGER},
-            {"extends", NUMBER_INTEGER},
-            {"reads_behind", NUMBER_INTEGER},
-            {"is_zero", NUMBER_INTEGER},
-            {"is_negative", NUMBER_ANY},
-            {"is_above_minus_one", NUMBER_ANY},
-            {"is_equal", NUMBER_ANY},
-            {"differs", NUMBER_ANY},
-            {"is_below", NUMBER_INTEGER},
-            {"is_seven", NUMBER_INTEGER},
-            {"is_low_seven", NUMBER_LOW},
-            {"takes_sign", NUMBER_ANY},
-            {"drops_sign", NUMBER_ANY},
-            {"turns_sign", NUMBER_BITS},
-            {"makes_hash", NUMBER_INTEGER},
-            {"takes_low_bits", NUMBER_BITS},
-            {"behind_a_branch", NUMBER_INTEGER},
-            {"widens", NUMBER_FLOAT},
-            {"adds_four", NUMBER_FLOATS},
-            {"adds_two_wide", NUMBER_LOW},
-            {"copies_four", NUMBER_ANY},
-        };
+                int number;
+                enum alike alike;
+        } cases[] = {USES(ROW)};
+#undef ROW
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct flow_answer answer = answer_at(cases[i].function, 0, true);
+                const struct type_access access =
+                    answer_at(cases[i].function, 0, true).access;
+                const enum alike alike = access.perhaps_float
+                                             ? access.perhaps_several ? BOTH : FLOAT
+                                         : access.perhaps_several ? SEVERAL
+                                                                  : NEITHER;
 
-                if (answer.access.number != cases[i].number)
-                        fail_msg("%s: %d, not %d", cases[i].function,
-                                 (int)answer.access.number, (int)cases[i].number);
+                if (cases[i].number != NUMBER_UNASKED &&
+                    (int)access.number != cases[i].number)
+                        fail_msg("%s: %d, not %d", cases[i].function, (int)access.number,
+                                 cases[i].number);
+                if (cases[i].alike != UNASKED && alike != cases[i].alike)
+                        fail_msg("%s: alike %d, not %d", cases[i].function, (int)alike,
+                                 (int)cases[i].alike);
         }
 }
 
-/* What address the next iteration accesses, and how many instructions it has. */
 TEST(knows_how_addresses_follow)
 {
+#define ROW(name, at, kind, stride, instructions, code)                                  \
+        {#name, at, {PATTERN_##kind, stride, instructions}},
         const struct {
                 const char *function;
                 size_t at; /* of the access */
                 struct address_pattern pattern;
-        } cases[] = {
-            {"moves_on", 0, {PATTERN_NO_LOOP, 0, 0}},
-            {"jumps_by_table", 0, {PATTERN_UNKNOWN, 0, 0}},
-            {"wraps", 14, {PATTERN_COMPUTED, 0, 6}},
-            {"strides", 0, {PATTERN_STRIDE, 24, 4}},
-            {"strides_back", 0, {PATTERN_STRIDE, -16, 3}},
-            {"strides_in_frame", 5, {PATTERN_STRIDE, 4, 5}},
-            {"strides_twice", 0, {PATTERN_STRIDE, 16, 6}},
-            {"strides_around", 0, {PATTERN_STRIDE, 8, 7}},
-            {"strides_inside", 3, {PATTERN_STRIDE, 8, 4}},
-            {"repeats", 0, {PATTERN_FIXED, 0, 3}},
-            {"multiplies", 0, {PATTERN_COMPUTED, 0, 4}},
-            {"gathers", 0, {PATTERN_STRIDE, 4, 5}},
-            {"gathers", 3, {PATTERN_INDEX, 0, 5}},
-            {"chases", 0, {PATTERN_CHAIN, 0, 3}},
-            {"chases_beside", 0, {PATTERN_CHAIN, 0, 5}},
-            {"chases_in_memory", 3, {PATTERN_CHAIN, 0, 5}},
-            {"halves", 0, {PATTERN_CHAIN, 0, 6}},
-            {"skips", 0, {PATTERN_BRANCHES, 0, 5}},
-            {"asks", 0, {PATTERN_CALL, 0, 0}},
-            {"adds_to_sum", 0, {PATTERN_STRIDE, 8, 4}},
-        };
+        } cases[] = {LOOPS(ROW){"moves_on", 0, {PATTERN_NO_LOOP, 0, 0}},
+                     {"gathers", 3, {PATTERN_INDEX, 0, 5}}};
+#undef ROW
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct address_pattern found =
@@ -434,49 +438,6 @@ TEST(knows_how_addresses_follow)
                                  cases[i].function, cases[i].at,
                                  address_pattern_name(found.kind),
                                  (int)found.stride_bytes, found.instructions);
-        }
-}
-
-/* Most operations are also done to bits of floats, and neighbours compared at once. */
-TEST(knows_what_is_done_to_integers_only)
-{
-        const struct {
-                const char *function;
-                bool perhaps_float;
-                bool perhaps_several;
-        } cases[] = {
-            {"adds_integers", true, false},
-            {"adds_in_memory", true, false},
-            {"adds_halves", true, false},
-            {"steps_on", true, false},
-            {"counts_between", true, false},
-            {"is_below", true, false},
-            {"is_zero", true, true},
-            {"is_below_one", true, true},
-            {"is_tag", true, true},
-            {"takes_low_bits", true, true},
-            {"makes_hash", true, false},
-            {"is_low_seven", true, true},
-            {"looks_up_a_digit", true, false},
-            {"looks_up", false, false},
-            {"converts", true, false},
-            {"extends", true, false},
-            {"divides", true, false},
-            {"is_seven", false, true},
-            {"is_one", true, true},
-            {"reads_behind", false, false},
-            {"hashes_and_converts", true, false},
-            {"adds_reals", false, false},
-        };
-
-        for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct flow_answer answer = answer_at(cases[i].function, 0, true);
-
-                if (answer.access.perhaps_float != cases[i].perhaps_float ||
-                    answer.access.perhaps_several != cases[i].perhaps_several)
-                        fail_msg("%s: %d %d", cases[i].function,
-                                 (int)answer.access.perhaps_float,
-                                 (int)answer.access.perhaps_several);
         }
 }
 
