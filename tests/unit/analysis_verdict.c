@@ -32,6 +32,15 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
 
 #define expect(expected, ...) assert_int_equal(cause(__VA_ARGS__), expected)
 
+/* Of a sample with these facts, as struct sample_facts calls them. */
+#define expect_of(expected, ...)                                                         \
+        assert_int_equal(cause_of((struct sample_facts){__VA_ARGS__}), expected)
+
+/* Of a place with these facts, as struct verdict_facts calls them. */
+#define expect_verdict(expected, ...)                                                    \
+        assert_int_equal(verdict_of(&(struct verdict_facts){__VA_ARGS__}), expected)
+#define LATENCY_OF(cause, cycles) .cause_latency_cycles[cause] = (cycles)
+
 TEST(slow_loads_of_contended_intervals_suffer_contention)
 {
         /* High is above 1.25 times DRAM's 200 cycles. */
@@ -51,21 +60,17 @@ TEST(slow_loads_of_contended_intervals_suffer_contention)
 /* Whatever else its interval was short of. */
 TEST(loads_that_no_store_forwards_to_say_so)
 {
-        assert_int_equal(cause_of((struct sample_facts){.level = LEVEL_L1,
-                                                        .latency_cycles = 700,
-                                                        .unforwarded = true,
-                                                        .bandwidth_short = ANSWER_YES}),
-                         CAUSE_STORE_FORWARDING);
+        expect_of(CAUSE_STORE_FORWARDING, .level = LEVEL_L1, .latency_cycles = 700,
+                  .unforwarded = true, .bandwidth_short = ANSWER_YES);
 }
 
 /* However long loads take: what other work hides costs nothing. */
 TEST(hidden_waits_are_none)
 {
-        struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.5};
-        facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
-        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
-        facts.hidden = true;
-        assert_int_equal(verdict_of(&facts), VERDICT_NONE);
+        expect_verdict(VERDICT_DRAM_LATENCY, .latencies = 100, .cost_ratio = 0.5,
+                       LATENCY_OF(CAUSE_DRAM, 1e5));
+        expect_verdict(VERDICT_NONE, .latencies = 100, .cost_ratio = 0.5,
+                       LATENCY_OF(CAUSE_DRAM, 1e5), .hidden = true);
 }
 
 /* Page faults need no samples: they are weighed with what loads held up, in cycles. */
@@ -92,13 +97,10 @@ TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
         /* The wait for the buffer is longer than DRAM's 200 cycles. */
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 401, false, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_DRAM, LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_IN_CORE);
-        struct sample_facts hit = {.level = LEVEL_LFB,
-                                   .line_origin = ORIGIN_DRAM,
-                                   .latency_cycles = 401,
-                                   .interval_bound = BOUND_IN_CORE};
-        assert_int_equal(cause_of(hit), CAUSE_IN_CORE);
-        hit.latency_cycles = 400;
-        assert_int_equal(cause_of(hit), CAUSE_DRAM);
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
+                  .latency_cycles = 401, .interval_bound = BOUND_IN_CORE);
+        expect_of(CAUSE_DRAM, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
+                  .latency_cycles = 400, .interval_bound = BOUND_IN_CORE);
         /* No cache takes that long. */
         expect(CAUSE_IN_CORE, LEVEL_LFB, 251, false, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
@@ -112,66 +114,49 @@ TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
 /* Buffers that are full of lines which wait for a DRAM that is short of bandwidth. */
 TEST(or_for_bandwidth_where_that_is_short)
 {
-        struct sample_facts sample = {.level = LEVEL_L2,
-                                      .latency_cycles = 251,
-                                      .bandwidth_short = ANSWER_YES,
-                                      .interval_bound = BOUND_BANDWIDTH,
-                                      .interval_lacks_buffers = true};
-        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
-        sample.level = LEVEL_L3;
-        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
-        sample.latency_cycles = 250; /* an innocent neighbour */
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.latency_cycles = 251;
-        sample.tlb_missed = true;
-        assert_int_equal(cause_of(sample), CAUSE_TLB);
-        sample.tlb_missed = false;
-        sample.interval_lacks_buffers = false;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.interval_lacks_buffers = true;
-        sample.bandwidth_short = ANSWER_UNKNOWN;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+#define FULL(cycles, answer)                                                             \
+        .latency_cycles = (cycles), .bandwidth_short = (answer),                         \
+        .interval_bound = BOUND_BANDWIDTH, .interval_lacks_buffers = true
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_L2, FULL(251, ANSWER_YES));
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, FULL(251, ANSWER_YES));
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3,
+                  FULL(250, ANSWER_YES)); /* a neighbour */
+        expect_of(CAUSE_TLB, .level = LEVEL_L3, FULL(251, ANSWER_YES),
+                  .tlb_missed = true);
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, FULL(251, ANSWER_UNKNOWN));
+#undef FULL
+        expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
 }
 
 /* Lines of one set wait for each other, however many buffers there are. */
 TEST(or_for_their_set_of_l1)
 {
-        struct sample_facts sample = {.level = LEVEL_L3,
-                                      .latency_cycles = 251,
-                                      .bandwidth_short = ANSWER_NO,
-                                      .interval_bound = BOUND_IN_CORE};
-        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
-        sample.set_conflict = true;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.level = LEVEL_DRAM;
-        sample.latency_cycles = 500;
-        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
+        expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
+                  .interval_bound = BOUND_IN_CORE, .set_conflict = true);
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
+                  .interval_bound = BOUND_IN_CORE, .set_conflict = true);
 }
 
 /* Such lines hold the buffers that others wait for. */
 TEST(buffers_held_by_few_sets_are_no_lack_of_buffers)
 {
-        struct sample_facts sample = {.level = LEVEL_DRAM,
-                                      .latency_cycles = 500,
-                                      .bandwidth_short = ANSWER_NO,
-                                      .interval_bound = BOUND_IN_CORE};
-        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
-        sample.interval_sets_crowd = true;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.latency_cycles = 210; /* it did not wait for a buffer */
-        assert_int_equal(cause_of(sample), CAUSE_DRAM);
+        expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
+        expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 500,
+                  .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
+        /* It did not wait for a buffer. */
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 210,
+                  .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
 }
 
 /* Nor do such lines wait for a memory that is short of bandwidth. */
 TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
 {
-        struct sample_facts sample = {.level = LEVEL_L3,
-                                      .latency_cycles = 251,
-                                      .interval_lacks_buffers = true,
-                                      .bandwidth_short = ANSWER_YES};
-        assert_int_equal(cause_of(sample), CAUSE_CONTENTION);
-        sample.set_conflict = true;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, .latency_cycles = 251,
+                  .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES);
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
+                  .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES,
+                  .set_conflict = true);
 }
 
 /* A cache's lines come faster than pages are walked. */
@@ -186,17 +171,14 @@ TEST(or_for_their_translation_where_a_cache_had_the_line)
 /* Bursts that fill all buffers, in an interval whose bound is that of other work. */
 TEST(so_did_those_of_intervals_that_lack_buffers_now_and_then)
 {
-        struct sample_facts sample = {.level = LEVEL_DRAM,
-                                      .latency_cycles = 500,
-                                      .bandwidth_short = ANSWER_NO,
-                                      .interval_bound = BOUND_COMPUTE,
-                                      .interval_lacks_buffers = true};
-        assert_int_equal(cause_of(sample), CAUSE_IN_CORE);
-        sample.tlb_missed = true; /* the walk may have taken the time */
-        assert_int_equal(cause_of(sample), CAUSE_DRAM);
-        sample.tlb_missed = false;
-        sample.latency_cycles = 210;
-        assert_int_equal(cause_of(sample), CAUSE_DRAM);
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
+                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
+        /* The walk may have taken the time. */
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 500,
+                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true,
+                  .tlb_missed = true);
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 210,
+                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
 }
 
 TEST(a_line_in_flight_is_judged_by_how_long_it_took)
@@ -351,10 +333,8 @@ TEST(a_translation_counts_when_it_took_most_of_the_time)
 TEST(other_nodes_and_other_cores_come_first)
 {
         expect(CAUSE_REMOTE, LEVEL_REMOTE_DRAM, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct sample_facts modified = {
-            .level = LEVEL_REMOTE_CACHE, .hit_modified = true, .latency_cycles = 300};
-        assert_int_equal(sample_cause(&modified, &machine, &thresholds), CAUSE_SHARING);
+        expect_of(CAUSE_SHARING, .level = LEVEL_REMOTE_CACHE, .hit_modified = true,
+                  .latency_cycles = 300);
 }
 
 TEST(without_thresholds_contention_is_unknown)
@@ -373,69 +353,65 @@ TEST(without_thresholds_contention_is_unknown)
 
 TEST(few_samples_are_not_judged)
 {
-        struct verdict_facts facts = {.latencies = 19, .cost_ratio = 1};
-        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
-        assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
-        facts.latencies = 20;
-        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        expect_verdict(VERDICT_TOO_FEW_SAMPLES, .latencies = 19, .cost_ratio = 1,
+                       LATENCY_OF(CAUSE_DRAM, 1e6));
+        expect_verdict(VERDICT_DRAM_LATENCY, .latencies = 20, .cost_ratio = 1,
+                       LATENCY_OF(CAUSE_DRAM, 1e6));
 }
 
 TEST(what_cannot_have_cost_much_is_no_problem)
 {
-        struct verdict_facts facts = {.latencies = 100, .cost_ratio = 0.0049};
-        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
-        assert_int_equal(verdict_of(&facts), VERDICT_NONE);
-        facts.cost_ratio = 0.005;
-        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
-        facts.cost_ratio = NAN; /* the period is not known */
-        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
+        static const struct {
+                double cost_ratio;
+                enum verdict verdict;
+        } cases[] = {{0.0049, VERDICT_NONE},
+                     {0.005, VERDICT_DRAM_LATENCY},
+                     {NAN, VERDICT_DRAM_LATENCY}}; /* the period is not known */
+        for (size_t i = 0; i < LENGTH(cases); i++)
+                expect_verdict(cases[i].verdict, .latencies = 100,
+                               .cost_ratio = cases[i].cost_ratio,
+                               LATENCY_OF(CAUSE_DRAM, 1e6));
 }
 
 TEST(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left)
 {
-        struct verdict_facts facts = {
-            .latencies = 100, .cost_ratio = 1, .bandwidth_untold = true};
-        facts.cause_latency_cycles[CAUSE_DRAM] = 1e6;
-        assert_int_equal(verdict_of(&facts), VERDICT_DRAM);
-        facts.cause_latency_cycles[CAUSE_CACHE] = 2e6;
-        assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
+        expect_verdict(VERDICT_DRAM, .latencies = 100, .cost_ratio = 1,
+                       .bandwidth_untold = true, LATENCY_OF(CAUSE_DRAM, 1e6));
+        expect_verdict(VERDICT_CACHE, .latencies = 100, .cost_ratio = 1,
+                       .bandwidth_untold = true, LATENCY_OF(CAUSE_DRAM, 1e6),
+                       LATENCY_OF(CAUSE_CACHE, 2e6));
 }
 
 /* Where nothing waits, walks queue as for a stream. */
 TEST(without_waits_only_near_lines_wait_for_a_walk)
 {
-        struct sample_facts sample = {.level = LEVEL_L3,
-                                      .tlb_missed = true,
-                                      .latency_cycles = 300,
-                                      .bandwidth_short = ANSWER_UNKNOWN,
-                                      .interval_bound = BOUND_UNKNOWN};
-        assert_int_equal(cause_of(sample), CAUSE_TLB);
-        sample.without_waits = true;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.level = LEVEL_L2;
-        assert_int_equal(cause_of(sample), CAUSE_TLB);
+        expect(CAUSE_TLB, LEVEL_L3, 300, true, ANSWER_UNKNOWN, BOUND_UNKNOWN);
+        for (enum level level = LEVEL_L2; level <= LEVEL_L3; level++)
+                expect_of(level == LEVEL_L2 ? CAUSE_TLB : CAUSE_CACHE, .level = level,
+                          .tlb_missed = true, .latency_cycles = 300,
+                          .bandwidth_short = ANSWER_UNKNOWN,
+                          .interval_bound = BOUND_UNKNOWN, .without_waits = true);
 }
 
 /* 9 cycles of the TLB's second level are more than L1's 4 or 5, and less than L2's 14. */
 TEST(the_second_level_of_the_tlb_outweighs_l1_only)
 {
-        struct sample_facts sample = {.level = LEVEL_L1,
-                                      .tlb_second = true,
-                                      .latency_cycles = 14,
-                                      .bandwidth_short = ANSWER_UNKNOWN,
-                                      .interval_bound = BOUND_UNKNOWN};
-        assert_int_equal(cause_of(sample), CAUSE_TLB);
-        sample.level = LEVEL_L2;
-        sample.latency_cycles = 14 + 9;
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.latency_cycles = 100; /* it has no queue: the rest was another wait */
-        assert_int_equal(cause_of(sample), CAUSE_CACHE);
-        sample.level = LEVEL_L1;
-        sample.latency_cycles = 5;
-        assert_int_equal(cause_of(sample), CAUSE_NONE);
-        sample.latency_cycles = 14;
-        sample.tlb_second = false; /* not told: as of most processors */
-        assert_int_equal(cause_of(sample), CAUSE_NONE);
+        static const struct {
+                enum level level;
+                int64_t latency_cycles;
+                bool second; /* false: not told, as of most processors */
+                enum cause cause;
+        } cases[] = {
+            {LEVEL_L1, 14, true, CAUSE_TLB},    {LEVEL_L2, 14 + 9, true, CAUSE_CACHE},
+            {LEVEL_L2, 100, true, CAUSE_CACHE}, /* no queue: the rest was another wait */
+            {LEVEL_L1, 5, true, CAUSE_NONE},    {LEVEL_L1, 14, false, CAUSE_NONE},
+        };
+        for (size_t i = 0; i < LENGTH(cases); i++)
+                expect_of(cases[i].cause, .level = cases[i].level,
+                          .latency_cycles = cases[i].latency_cycles,
+                          .tlb_second = cases[i].second,
+                          .bandwidth_short = ANSWER_UNKNOWN,
+                          .interval_bound = BOUND_UNKNOWN);
 }
 
 TEST(the_cause_with_the_most_latency_decides)

@@ -199,22 +199,6 @@ static int64_t write_known(const struct known_stack *stack, enum context_use use
         return id;
 }
 
-TEST(stacks_are_one_tree_per_process)
-{
-        int64_t second;
-        writer_process(r.writer, 101, r.process, NULL, 0, &second, NULL);
-        struct known_stack *stacks = calloc(STACKS, sizeof(*stacks));
-        for (size_t i = 0; i < STACKS; i++) {
-                make_stack(&stacks[i], second);
-                stacks[i].id = write_known(&stacks[i], CONTEXT_OF_SAMPLE);
-        }
-        for (size_t i = 0; i < STACKS; i++)
-                assert_int_equal(write_known(&stacks[i], CONTEXT_OF_SAMPLE),
-                                 stacks[i].id);
-        end_recording();
-        assert_stacks(stacks);
-}
-
 /* Allocations' nodes are packed; of those, in any order, that a sample is in too there
  * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
  * may hold, some of them above the middle of the address space. */
@@ -339,21 +323,6 @@ TEST(a_key_is_of_its_row_across_commits)
                 assert_int_equal(thread, r.thread + i);
         }
         end_recording();
-}
-
-TEST(totals_are_all_written)
-{
-        for (uint64_t ip = 1; ip <= 200; ip++) {
-                int64_t stack = write_stack(&ip, 1, CONTEXT_OF_SAMPLE);
-                assert_ok(writer_allocation_total(r.writer, stack,
-                                                  ip % 2 ? "malloc" : "calloc", ip,
-                                                  10 * ip, 2 * ip, NULL));
-        }
-        end_recording();
-        expect_int("SELECT count(*) FROM allocation_total JOIN stack USING (stack_id) "
-                   "WHERE allocations = ip AND total_bytes = 10 * ip AND peak_bytes = 2 "
-                   "* ip AND function = iif(ip % 2, 'malloc', 'calloc')",
-                   200);
 }
 
 /* More sites than wait at once, most of which did the same as another. */

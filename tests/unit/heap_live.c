@@ -330,34 +330,6 @@ static void close_child(struct heap *child)
         free(child->reference.blocks);
 }
 
-TEST(a_fork_inherits_the_blocks_without_their_rows)
-{
-        struct heap heap;
-        open_heap(&heap);
-        random_state = 9;
-        for (int step = 0; step < 5000; step++)
-                one_step(&heap, 100000, 50);
-        struct heap child = fork_heap(&heap);
-        assert_same_heap(&child);
-
-        /* The child's frees are no frees of the parent's blocks. */
-        uint64_t addr = heap.reference.blocks[0].addr;
-        struct heap_block block;
-        assert_int_equal(heap_live_end(child.live, addr, &block), 1);
-        reference_remove(&child.reference, reference_find(&child.reference, addr));
-        assert_same_heap(&child);
-        assert_same_heap(&heap);
-
-        struct ended ended = {0, 0};
-        assert_int_equal(
-            heap_live_end_range(child.live, 0, UINT64_MAX, 5, note_ended, &ended), 0);
-        assert_int_equal(ended.count, child.reference.count);
-        assert_int_equal(count_live(child.live), 0);
-        assert_same_heap(&heap);
-        close_child(&child);
-        close_heap(&heap);
-}
-
 /* Parents, children and children's children: none sees another's changes. */
 TEST(what_one_changes_no_relative_sees)
 {

@@ -255,44 +255,6 @@ TEST(additions_wait_for_the_transfers_of_all_threads)
         assert_true(of_four > 2 * HITM_CYCLES && of_four < 8 * HITM_CYCLES);
 }
 
-/* Two cores that increment two lines which lie DISTANCE lines apart, in turns. */
-static uint64_t losses_of_two_lines(uint64_t distance)
-{
-        const uint64_t turn_slots = 10000, step_slots = 40, transfer_slots = 300;
-        const uint64_t lines[2] = {1000, 1000 + distance};
-        struct contests contests;
-        struct contender *contenders[2] = {NULL, NULL};
-        uint64_t arrival[2][2] = {{0}}, losses = 0;
-
-        contests_init(&contests, 4, allocate);
-        for (uint64_t turn = 0; turn < 400; turn++) {
-                uint32_t core = turn % 2;
-                uint64_t begin = turn / 2 * turn_slots;
-                for (uint64_t at = begin; at < begin + turn_slots; at += step_slots) {
-                        for (int i = 0; i < 2; i++) {
-                                struct contest_access use = {core, lines[i], at,
-                                                             arrival[core][i], true};
-                                struct contest_loss loss;
-                                if (contest_use(&contests, &contenders[core], &use,
-                                                &loss) != CONTEST_LOSES)
-                                        continue;
-                                arrival[core][i] = at + transfer_slots;
-                                losses++;
-                        }
-                }
-        }
-        return losses;
-}
-
-TEST(contested_lines_do_not_disturb_each_other)
-{
-        uint64_t side_by_side = losses_of_two_lines(1);
-
-        assert_true(side_by_side > 1000);
-        for (uint64_t distance = 64; distance <= 4096; distance *= 2)
-                assert_int_equal(losses_of_two_lines(distance), side_by_side);
-}
-
 /* A reader beside one who writes loses the line; readers alone do not. */
 TEST(only_writes_take_lines)
 {
@@ -356,31 +318,4 @@ TEST(a_line_that_is_handed_over_once_is_no_fight)
         touch(rig, ACCESS_STORE, MIB, SETTLE);
         touch(rig, ACCESS_STORE, MIB, SETTLE);
         assert_true(passes_filter(rig, ACCESS_STORE, MIB));
-}
-
-/* A line goes from one to the next: with more cores each waits longer. */
-TEST(many_cores_share_the_transfers_of_a_line)
-{
-        uint64_t increments[2] = {0, 0};
-        const uint32_t threads[2] = {2, 8};
-
-        for (int i = 0; i < 2; i++) {
-                struct rig *rig = rig_without_walks(threads[i], NO_SAMPLES, 1);
-                for (uint64_t turn = 1; turn <= 40; turn++) {
-                        for (uint32_t t = 0; t < threads[i]; t++) {
-                                run_thread(rig, t);
-                                while (now_cycles(rig, t) < turn * GATE_CYCLES) {
-                                        increment(rig, MIB + t * WORD_BYTES, 36);
-                                        increments[i]++;
-                                }
-                        }
-                }
-                uint64_t hitm = 0;
-                for (uint32_t t = 0; t < threads[i]; t++)
-                        hitm += rig->threads[t]->counters.loads_at[SIMPMU_LEVEL_HITM];
-                /* No more than one transfer at a time. */
-                assert_true(hitm * HITM_CYCLES < 40 * GATE_CYCLES * 5 / 2);
-        }
-        /* Four times the cores; each goes on until its store buffer is full. */
-        assert_true(increments[1] < increments[0] * 5 / 2);
 }

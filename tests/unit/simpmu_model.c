@@ -483,27 +483,6 @@ TEST(a_load_across_a_line_border_counts_once)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_LFB);
 }
 
-TEST(pages_beyond_the_tlb_cost_a_walk)
-{
-        const uint64_t page = 4 * KIB, pages = 4096;
-        struct rig *rig = default_rig(1, 1, 1);
-        uint64_t walks = 0;
-
-        /* Each page's line lies in another set, so that the lines stay in L3. */
-        for (int pass = 0; pass < 3; pass++) {
-                for (uint64_t i = 0; i < pages; i++) {
-                        chase_step(rig, i * page + i % 64 * LINE_BYTES);
-                        if (pass < 2)
-                                continue;
-                        uint64_t cycles =
-                            last_sample.latency_slots / rig->machine.slots_per_cycle;
-                        walks += last_sample.translation > TLB_STLB_HIT;
-                        assert_true(cycles >= 60 + WALK_CYCLES);
-                }
-        }
-        assert_int_equal(walks, pages);
-}
-
 /* A line that one thread requested is there for another, of another clock. */
 TEST(two_threads_on_a_core_share_no_clock)
 {

@@ -179,31 +179,6 @@ TEST(requests_beyond_all_room_are_forgotten)
                          1000 * (2 * PLACES_ROOM + 1) + 100); /* the oldest kept */
 }
 
-/* A request that turns out longer than its gap goes where there is room for it. */
-TEST(a_request_that_outlasts_its_gap_waits)
-{
-        struct places *places = places_new(1, 64);
-
-        (void)request(places, 1000, 1, 30);
-        (void)request(places, 2000, 1, 30);
-        assert_int_equal(request(places, 900, 50, 50), 900);
-        assert_int_equal(request(places, 960, 10, 60), 1030);
-        assert_int_equal(request(places, 1500, 10, 600), 2030);
-}
-
-/* One that waits for its turn elsewhere, too, does so while it waits for a place. */
-TEST(a_request_waits_for_all_at_once)
-{
-        struct places *places = places_new(1, 64);
-
-        (void)request(places, 1000, 1, 30);
-        (void)request(places, 1500, 1, 30);
-        assert_int_equal(request_until(places, 970, 10, 10, 1400), 1030);
-        assert_int_equal(places_taken(places, 1399), 1);
-        assert_int_equal(places_taken(places, 1400), 0);
-        assert_int_equal(request_until(places, 1410, 10, 10, 1450), 1410);
-}
-
 /* Requests that end when they begin, some at the same time, let others go on. */
 TEST(requests_may_take_no_time)
 {
@@ -227,17 +202,6 @@ TEST(a_request_right_after_another_leaves_no_gap)
         assert_int_equal(request(places, 20, 100, 100), 1100);
         assert_int_equal(places->full_from, 10);
         assert_int_equal(places->full_until, 1100);
-}
-
-/* A place that is taken for a short time is the next to be free. */
-TEST(the_place_that_is_free_first_is_taken)
-{
-        struct places *places = places_new(2, 64);
-
-        assert_ok(request(places, 0, 1, 500));
-        assert_ok(request(places, 0, 1, 100));
-        assert_int_equal(request(places, 0, 1, 100), 100);
-        assert_int_equal(request(places, 0, 1, 100), 200);
 }
 
 /* ---- the same of loads ---- */
