@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What counters gained, on openings whose true counts are known by construction. */
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN end
 #include "counting.h"
 #include "unit_test.h"
 
-enum { MS = 1000000 };
+enum { MS = 1000000, BEGIN_NS = 5 };
 
 static struct plan_event counter(const char *name, uint32_t type, uint64_t config,
                                  uint64_t scale)
@@ -19,7 +21,9 @@ static struct plan_event counter(const char *name, uint32_t type, uint64_t confi
 static struct plan_group groups[5];
 static struct plan plan = {.groups = groups, .group_count = 5};
 
-static int make_plan(void **state)
+static struct counting *counting;
+
+static int begin(void **state)
 {
         (void)state;
         groups[0] = (struct plan_group){.count = 1};
@@ -35,6 +39,14 @@ static int make_plan(void **state)
         groups[3].events[0] = counter("bytes", 20, 0x304, 64);
         groups[4] = (struct plan_group){.count = 1};
         groups[4].events[0] = counter("bytes", 21, 0x304, 64);
+        counting = counting_new(&plan, BEGIN_NS);
+        return counting ? 0 : -1;
+}
+
+static int end(void **state)
+{
+        (void)state;
+        counting_free(counting);
         return 0;
 }
 
@@ -50,12 +62,12 @@ static uint64_t gain_of(const char *name)
         return UINT64_MAX;
 }
 
-static void report(struct counting *counting, int64_t now_ns)
+static void report(int64_t now_ns)
 {
         gain_count = counting_gains(counting, now_ns, gains, &missed);
 }
 
-static size_t open_group(struct counting *counting, size_t group)
+static size_t open_group(size_t group)
 {
         size_t opening;
         assert_ok(counting_open(counting, group, &opening));
@@ -63,8 +75,7 @@ static size_t open_group(struct counting *counting, size_t group)
 }
 
 /* An opening of a group with two counters, at 3 and 2 counts a nanosecond. */
-static void add_group(struct counting *counting, size_t opening, uint64_t there,
-                      uint64_t running)
+static void add_group(size_t opening, uint64_t there, uint64_t running)
 {
         uint64_t values[2] = {3 * running, 2 * running};
         counting_add(counting, opening, there, running, values);
@@ -73,152 +84,131 @@ static void add_group(struct counting *counting, size_t opening, uint64_t there,
 /* Two groups that both run all the time: nothing is estimated or counted twice. */
 TEST(all_the_time)
 {
-        struct counting *counting = counting_new(&plan, 5);
-        size_t first = open_group(counting, 1), second = open_group(counting, 2);
+        size_t first = open_group(1), second = open_group(2);
         assert_int_equal(counting_names(counting), 4);
         for (int i = 1; i <= 2; i++) {
-                add_group(counting, first, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
-                add_group(counting, second, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
-                report(counting, i * 100);
+                add_group(first, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                add_group(second, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
+                report(i * 100);
                 assert_int_equal(gain_of("pending"), 30 * MS);
                 assert_int_equal(gain_of("fb_full"), 30 * MS);
                 assert_int_equal(gain_of("cycles"), 20 * MS);
                 assert_int_equal(missed.counters_ns, 0);
-                assert_int_equal(gains[0].start_ns, i == 1 ? 5 : 100);
+                assert_int_equal(gains[0].start_ns, i == 1 ? BEGIN_NS : 100);
         }
-        counting_free(counting);
 }
 
 /* They take turns: 6 of 10 ms and 4 of 10 ms. */
 TEST(in_turns)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t first = open_group(counting, 1), second = open_group(counting, 2);
-        size_t samples = open_group(counting, 0);
-        add_group(counting, first, 10 * MS, 6 * MS);
-        add_group(counting, second, 10 * MS, 4 * MS);
+        size_t first = open_group(1), second = open_group(2);
+        size_t samples = open_group(0);
+        add_group(first, 10 * MS, 6 * MS);
+        add_group(second, 10 * MS, 4 * MS);
         counting_add(counting, samples, 10 * MS, 9 * MS, NULL);
-        report(counting, 100);
+        report(100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("fb_full"), 30 * MS);
         assert_int_equal(gain_of("cycles"), 20 * MS);
         assert_int_equal(missed.counters_ns, (4 + 6) * MS);
         assert_int_equal(missed.samples_ns, 1 * MS);
-        counting_free(counting);
 }
 
 /* A counter that did not run is told of with its next reading, for the whole time. */
 TEST(not_at_all)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t first = open_group(counting, 1), second = open_group(counting, 2);
-        add_group(counting, first, 10 * MS, 10 * MS);
-        add_group(counting, second, 10 * MS, 0);
-        report(counting, 100);
+        size_t first = open_group(1), second = open_group(2);
+        add_group(first, 10 * MS, 10 * MS);
+        add_group(second, 10 * MS, 0);
+        report(100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("cycles"), 20 * MS);
         assert_int_equal(gain_of("fb_full"), UINT64_MAX);
-        add_group(counting, first, 20 * MS, 10 * MS);
-        add_group(counting, second, 20 * MS, 10 * MS);
-        report(counting, 200);
+        add_group(first, 20 * MS, 10 * MS);
+        add_group(second, 20 * MS, 10 * MS);
+        report(200);
         assert_int_equal(gain_of("fb_full"), 60 * MS); /* of 20 ms */
         assert_int_equal(gain_of("pending"), UINT64_MAX);
         assert_int_equal(gain_of("cycles"), 20 * MS);
-        assert_int_equal(gains[0].start_ns, 0); /* by ascending start */
+        assert_int_equal(gains[0].start_ns, BEGIN_NS); /* by ascending start */
         assert_string_equal(gains[0].name, "fb_full");
-        counting_free(counting);
 }
 
 /* Two tasks on this CPU, one of which is elsewhere most of the time: no estimate. */
 TEST(several_openings)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t first = open_group(counting, 1), second = open_group(counting, 1);
-        add_group(counting, first, 2 * MS, 2 * MS);
-        add_group(counting, second, 5 * MS, 5 * MS);
-        report(counting, 100);
+        size_t first = open_group(1), second = open_group(1);
+        add_group(first, 2 * MS, 2 * MS);
+        add_group(second, 5 * MS, 5 * MS);
+        report(100);
         assert_int_equal(gain_of("pending"), 21 * MS);
         assert_int_equal(missed.counters_ns, 0);
         /* Nobody was here: nothing was gained, and nothing missed. */
-        add_group(counting, first, 2 * MS, 2 * MS);
-        add_group(counting, second, 5 * MS, 5 * MS);
-        report(counting, 200);
+        add_group(first, 2 * MS, 2 * MS);
+        add_group(second, 5 * MS, 5 * MS);
+        report(200);
         assert_int_equal(gain_of("pending"), 0);
-        counting_free(counting);
 }
 
 /* What cannot be read takes nothing from the others, and is counted when it is back. */
 TEST(one_opening_stops)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t first = open_group(counting, 1), second = open_group(counting, 1);
-        add_group(counting, first, 50 * MS, 50 * MS);
-        add_group(counting, second, 5 * MS, 5 * MS);
-        report(counting, 100);
+        size_t first = open_group(1), second = open_group(1);
+        add_group(first, 50 * MS, 50 * MS);
+        add_group(second, 5 * MS, 5 * MS);
+        report(100);
         assert_int_equal(gain_of("pending"), 3 * 55 * MS);
         for (uint64_t i = 1; i <= 3; i++) {
-                add_group(counting, second, (5 + i) * MS, (5 + i) * MS);
-                report(counting, (int64_t)(i + 1) * 100);
+                add_group(second, (5 + i) * MS, (5 + i) * MS);
+                report((int64_t)(i + 1) * 100);
                 assert_int_equal(gain_of("pending"), 3 * MS);
                 assert_int_equal(gain_of("cycles"), 2 * MS);
                 assert_int_equal(missed.counters_ns, 0);
         }
-        add_group(counting, first, 51 * MS, 51 * MS);
-        add_group(counting, second, 9 * MS, 9 * MS);
-        report(counting, 500);
+        add_group(first, 51 * MS, 51 * MS);
+        add_group(second, 9 * MS, 9 * MS);
+        report(500);
         assert_int_equal(gain_of("pending"), 6 * MS);
         /* A count that falls is no count. */
-        add_group(counting, first, 20 * MS, 20 * MS);
-        add_group(counting, second, 10 * MS, 10 * MS);
-        report(counting, 600);
+        add_group(first, 20 * MS, 20 * MS);
+        add_group(second, 10 * MS, 10 * MS);
+        report(600);
         assert_int_equal(gain_of("pending"), 3 * MS);
-        counting_free(counting);
 }
 
 /* Memory controllers count different things: they are added up, in bytes. */
 TEST(controllers_are_added_up)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t one = open_group(counting, 3), other = open_group(counting, 4);
+        size_t one = open_group(3), other = open_group(4);
         uint64_t first = 1000, second = 500;
         counting_add(counting, one, 10 * MS, 10 * MS, &first);
         counting_add(counting, other, 10 * MS, 10 * MS, &second);
-        report(counting, 100);
+        report(100);
         assert_int_equal(gain_of("bytes"), 1500 * 64);
-        counting_free(counting);
 }
 
 /* The time there is read a moment before the time running. */
 TEST(moments_between_readings)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t opening = open_group(counting, 1);
-        add_group(counting, opening, 10 * MS, 10 * MS + 5000);
-        report(counting, 100);
+        size_t opening = open_group(1);
+        add_group(opening, 10 * MS, 10 * MS + 5000);
+        report(100);
         assert_int_equal(gain_of("pending"), 30 * MS + 15000);
-        add_group(counting, opening, 20 * MS + 5000, 20 * MS + 1000);
-        report(counting, 200);
+        add_group(opening, 20 * MS + 5000, 20 * MS + 1000);
+        report(200);
         assert_int_equal(gain_of("pending"), 30 * MS - 12000);
         assert_int_equal(missed.counters_ns, 0);
-        counting_free(counting);
 }
 
 /* What was never read is not zero: it could not be opened, or is not for this CPU. */
 TEST(not_open)
 {
-        struct counting *counting = counting_new(&plan, 0);
-        size_t opening = open_group(counting, 1);
-        add_group(counting, opening, 10 * MS, 10 * MS);
-        report(counting, 100);
+        size_t opening = open_group(1);
+        add_group(opening, 10 * MS, 10 * MS);
+        report(100);
         assert_int_equal(gain_of("pending"), 30 * MS);
         assert_int_equal(gain_of("cycles"), 20 * MS);
         assert_int_equal(gain_of("fb_full"), UINT64_MAX);
         assert_int_equal(gain_of("bytes"), UINT64_MAX);
         assert_int_equal(gain_count, 2);
-        counting_free(counting);
-}
-
-int main(void)
-{
-        return run_unit_tests(make_plan, NULL);
 }

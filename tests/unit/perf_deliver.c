@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Perf records of processes of known story, and the rows that a reader must find. */
 #define TEST_SETUP begin
-#include "db_test.h"
+#include "sink_test.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
 #include "perf_deliver.h"
-#include "sink.h"
 
-static struct diag diag;
-
-static struct db *db;
-static struct writer *writer;
-static struct sink *sink;
 static struct perf_deliver *deliver;
 static struct perf_stream stream;
 
@@ -21,14 +15,12 @@ static int begin(void **state)
 {
         if (enter_directory(state))
                 return -1;
-        db = create_db("a.db");
         stream = (struct perf_stream){
             .layout = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
                                       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
                                       PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
                        .sample_id_all = true}};
-        writer = open_writer(db);
-        assert_ok(sink_open(writer, &sink, &diag));
+        open_sink();
         deliver = perf_deliver_new(sink);
         assert_non_null(deliver);
         return 0;
@@ -38,11 +30,7 @@ static void finish(void)
 {
         assert_ok(perf_tasks_finish(perf_deliver_tasks(deliver), &diag));
         perf_deliver_free(deliver);
-        assert_ok(sink_finish(sink, &diag));
-        assert_ok(writer_close(writer, &diag));
-        assert_ok(sink_write_ledger(sink, db, &diag));
-        sink_close(sink);
-        db_close(db);
+        close_sink();
 }
 
 static void hand_over(int64_t time_ns, const struct record *record)

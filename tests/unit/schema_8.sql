@@ -203,61 +203,13 @@ CREATE TABLE name_source (
                 'options', 'kallsyms', 'file', 'debug', 'dwz', 'missing', 'changed', 'foreign')),
         path TEXT NOT NULL, size_bytes INTEGER NOT NULL,
         modified_ns INTEGER NOT NULL) STRICT;
-CREATE TABLE threshold (
-        name TEXT PRIMARY KEY, value REAL NOT NULL, unit TEXT NOT NULL,
-        origin TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE interval (
-        interval_id INTEGER PRIMARY KEY, start_ns INTEGER NOT NULL,
-        end_ns INTEGER NOT NULL, lmrl_cycles REAL, l1_miss_latency_cycles REAL,
-        fb_full_ratio REAL, active_cores REAL, read_gbs REAL, write_gbs REAL,
-        contended INTEGER,
-        bound TEXT CHECK (bound IN (
-                'idle', 'compute', 'latency', 'in-core', 'bandwidth')),
-        stall_ratio REAL, memory_stall_ratio REAL, bandwidth_stall_ratio REAL,
-        l2_stall_ratio REAL, beyond_l2_stall_ratio REAL, l3_stall_ratio REAL,
-        dram_stall_ratio REAL) STRICT;
-CREATE TABLE line_finding (
-        line_id INTEGER PRIMARY KEY, module TEXT, function TEXT, file TEXT, line INTEGER,
-        samples INTEGER NOT NULL, dram_samples INTEGER, mean_latency_cycles REAL,
-        p95_latency_cycles REAL, latency_share REAL, latency_share_low REAL,
-        latency_share_high REAL, contended_samples INTEGER, verdict TEXT NOT NULL,
-        caller_module TEXT, caller_function TEXT, caller_file TEXT, caller_line INTEGER,
-        caller_share REAL, function_offset INTEGER, stalled_ratio REAL,
-        stalled_ratio_low REAL, stalled_ratio_high REAL, cache_level TEXT,
-        level_samples INTEGER NOT NULL) STRICT;
-CREATE TABLE function_finding (
-        function_id INTEGER PRIMARY KEY, module TEXT, function TEXT,
-        samples INTEGER NOT NULL, dram_samples INTEGER, mean_latency_cycles REAL,
-        p95_latency_cycles REAL, latency_share REAL, latency_share_low REAL,
-        latency_share_high REAL, contended_samples INTEGER, verdict TEXT NOT NULL,
-        caller_module TEXT, caller_function TEXT, caller_file TEXT, caller_share REAL,
-        function_offset INTEGER, stalled_ratio REAL, stalled_ratio_low REAL,
-        stalled_ratio_high REAL, cache_level TEXT, level_samples INTEGER NOT NULL) STRICT;
-CREATE TABLE object_finding (
-        object_id INTEGER PRIMARY KEY REFERENCES data_object, samples INTEGER NOT NULL,
-        dram_samples INTEGER, mean_latency_cycles REAL, latency_share REAL,
-        latency_share_low REAL, latency_share_high REAL, contended_samples INTEGER,
-        verdict TEXT NOT NULL, stalled_ratio REAL, stalled_ratio_low REAL,
-        stalled_ratio_high REAL, cache_level TEXT, level_samples INTEGER NOT NULL) STRICT;
-CREATE TABLE field_finding (
-        field_id INTEGER PRIMARY KEY REFERENCES type_field, samples INTEGER NOT NULL,
-        dram_samples INTEGER, mean_latency_cycles REAL, latency_share REAL,
-        latency_share_low REAL, latency_share_high REAL, contended_samples INTEGER,
-        verdict TEXT NOT NULL, stalled_ratio REAL, stalled_ratio_low REAL,
-        stalled_ratio_high REAL, cache_level TEXT, level_samples INTEGER NOT NULL) STRICT;
-CREATE TABLE line_object_finding (
-        line_id INTEGER NOT NULL REFERENCES line_finding,
-        object_id INTEGER REFERENCES data_object, samples INTEGER NOT NULL,
-        mean_latency_cycles REAL, contended_samples INTEGER,
-        field_id INTEGER REFERENCES type_field) STRICT;
-CREATE TABLE line_asker_finding (
-        line_id INTEGER NOT NULL REFERENCES line_finding,
-        asker_id INTEGER REFERENCES line_finding, samples INTEGER NOT NULL,
-        share REAL NOT NULL) STRICT;
-CREATE TABLE caller_finding (
-        caller_id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES caller_finding,
-        depth INTEGER NOT NULL, module TEXT, function TEXT, samples INTEGER NOT NULL,
-        self_samples INTEGER NOT NULL, dram_samples INTEGER, mean_latency_cycles REAL,
-        latency_share REAL, self_latency_share REAL, function_offset INTEGER,
-        stalled_ratio REAL, self_stalled_ratio REAL,
-        level_samples INTEGER NOT NULL) STRICT;
+-- Findings are made anew, whatever their columns were.
+CREATE TABLE threshold (old INTEGER) STRICT;
+CREATE TABLE interval (old INTEGER) STRICT;
+CREATE TABLE line_finding (line INTEGER) STRICT;
+CREATE TABLE function_finding (old INTEGER) STRICT;
+CREATE TABLE object_finding (old INTEGER) STRICT;
+CREATE TABLE field_finding (old INTEGER) STRICT;
+CREATE TABLE line_object_finding (old INTEGER) STRICT;
+CREATE TABLE line_asker_finding (old INTEGER) STRICT;
+CREATE TABLE caller_finding (old INTEGER) STRICT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The consumer of the simulated PMU's records, against producers made here. */
 #define TEST_SETUP begin
-#include "db_test.h"
+#include "sink_test.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -13,13 +13,7 @@
 #include "sim_images.h"
 #include "sim_ring.h"
 #include "simpmu/slice.h"
-#include "sink.h"
 
-static struct diag diag;
-
-static struct db *db;
-static struct writer *writer;
-static struct sink *sink;
 static struct sim_memory memory;
 static struct sim_images *images;
 
@@ -27,9 +21,7 @@ static int begin(void **state)
 {
         if (enter_directory(state))
                 return -1;
-        db = create_db("a.db");
-        writer = open_writer(db);
-        assert_ok(sink_open(writer, &sink, &diag));
+        open_sink();
         assert_ok(sim_memory_open(&memory, &diag));
         images = sim_images_new(&memory, sink, false);
         assert_non_null(images);
@@ -44,13 +36,9 @@ static void drain(void)
 static void finish(void)
 {
         assert_ok(sim_images_finish(images, &diag));
-        assert_ok(sink_finish(sink, &diag));
-        assert_ok(writer_close(writer, &diag));
-        assert_ok(sink_write_ledger(sink, db, &diag));
+        close_sink();
         sim_images_free(images);
         sim_memory_close(&memory);
-        sink_close(sink);
-        db_close(db);
 }
 
 /* ---- a producer ---- */
@@ -172,22 +160,29 @@ TEST(every_record_of_a_busy_producer_arrives)
         expect_int("SELECT count(*) FROM ledger", 0);
 }
 
-static void put_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
+static void put_fork_of(struct simpmu_slice *slice, uint16_t flags, uint64_t time_ns,
+                        uint64_t child)
 {
         struct simpmu_fork record = {
             .header = header_of(SIMPMU_FORK, sizeof(record), time_ns), .child = child};
+        record.header.flags = flags;
         put(slice, &record);
+}
+
+static void put_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
+{
+        put_fork_of(slice, 0, time_ns, child);
 }
 
 static void assert_only_mapping(long long process_id, long long start_addr)
 {
-        char sql[128];
-        snprintf(sql, sizeof(sql), "SELECT count(*) FROM mapping WHERE process_id = %lld",
-                 process_id);
-        expect_int(sql, 1);
-        snprintf(sql, sizeof(sql),
-                 "SELECT start_addr FROM mapping WHERE process_id = %lld", process_id);
-        expect_int(sql, start_addr);
+        expect_int(text_of("SELECT count(*) FROM mapping WHERE process_id = %lld AND"
+                           " start_addr = %lld",
+                           process_id, start_addr),
+                   1);
+        expect_int(
+            text_of("SELECT count(*) FROM mapping WHERE process_id = %lld", process_id),
+            1);
 }
 
 TEST(a_child_inherits_what_was_there_at_the_fork)
@@ -281,6 +276,7 @@ TEST(equal_pids_are_not_one_process)
         slice_end(third, SIMPMU_EXITED, 400);
         finish();
         expect_int("SELECT end_ns FROM process WHERE process_id = 1", 300);
+        expect_int("SELECT end_ns FROM process WHERE process_id = 2", 100);
         expect_int("SELECT parent_process_id FROM process WHERE process_id = 3", 2);
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 3", 0);
         expect_int("SELECT count(*) FROM sample", 1);
@@ -320,14 +316,6 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
 
 /* ---- no process is lost ---- */
 
-static void put_failed_fork(struct simpmu_slice *slice, uint64_t time_ns, uint64_t child)
-{
-        struct simpmu_fork record = {
-            .header = header_of(SIMPMU_FORK, sizeof(record), time_ns), .child = child};
-        record.header.flags = SIMPMU_FORK_FAILED;
-        put(slice, &record);
-}
-
 /* A slice that is claimed for a child, which has not begun. */
 static void claim_only(void)
 {
@@ -351,7 +339,7 @@ TEST(a_fork_that_was_taken_back_has_no_child)
         struct simpmu_slice *parent = start_process();
         put_fork(parent, 100, 1);
         claim_only();
-        put_failed_fork(parent, 100, 1);
+        put_fork_of(parent, SIMPMU_FORK_FAILED, 100, 1);
         drain();
         slice_end(parent, SIMPMU_EXITED, 200);
         finish();
@@ -394,22 +382,6 @@ TEST(a_process_that_has_begun_its_next_program_is_counted_once)
         finish();
         expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
         expect_int("SELECT count(*) FROM ledger", 0);
-}
-
-TEST(exec_follows_the_image_before_in_its_process)
-{
-        struct simpmu_slice *first = start_process();
-        put_map(first, 50, 0x10000);
-        slice_end(first, SIMPMU_EXECED, 100);
-        struct simpmu_slice *second = claim(100);
-        put_process(second, SIMPMU_STARTED, 10, 1, 100);
-        put_sample(second, 150, 0);
-        slice_end(second, SIMPMU_EXITED, 200);
-        drain();
-        finish();
-        expect_int("SELECT end_ns FROM process WHERE process_id = 1", 100);
-        expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 0);
 }
 
 /* Until its successor has looked at it, the header of an exec'd image must stay. */

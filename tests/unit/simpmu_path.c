@@ -42,17 +42,10 @@ static double stream_cycles(const struct simpmu_params *params, uint32_t prefetc
         return (double)now_cycles(rig, 0) / (double)lines;
 }
 
-static struct simpmu_params without_pages(void)
-{
-        struct simpmu_params params = params_without_walks();
-
-        return params;
-}
-
 TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 {
         const uint32_t places[] = {8, 16, 24};
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
 
         params.stream_lines = 64;
         params.dram_bandwidth_gbs = 1000;
@@ -65,7 +58,7 @@ TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 
 TEST(the_path_bounds_a_stream)
 {
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
 
         params.l2_queue_entries = 64;
         params.stream_lines = 128;
@@ -76,7 +69,7 @@ TEST(the_path_bounds_a_stream)
 /* Each page costs a stream that stops at its end the latency of its first lines. */
 TEST(a_stream_that_runs_on_loses_nothing_between_pages)
 {
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
 
         params.lfb_entries = 1;
         double on = stream_cycles(&params, 1u << SIMPMU_L2_STREAMER);
@@ -89,7 +82,7 @@ TEST(a_stream_that_runs_on_loses_nothing_between_pages)
 TEST(the_load_buffer_bounds_the_overlap)
 {
         const uint64_t loads = 20000;
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
 
         params.lfb_entries = 32;
         params.l2_queue_entries = 64;
@@ -208,7 +201,7 @@ TEST(columns_use_few_sets)
 /* L1 misses of the loads of 256 lines that are 4 KiB apart, for the second time. */
 static uint64_t second_misses(bool hashed)
 {
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
         uint64_t first[SIMPMU_COUNTER_COUNT] = {0}, all[SIMPMU_COUNTER_COUNT];
 
         params.l1d_hashed = params.l2_hashed = hashed;
@@ -251,7 +244,7 @@ static double set_cycles(const struct simpmu_params *params, uint64_t lines, boo
 /* Six times the ways of a set fit into L2, four times L2 into L3. */
 TEST(a_set_takes_a_line_in_its_interval)
 {
-        struct simpmu_params params = without_pages();
+        struct simpmu_params params = params_without_walks();
         const uint64_t one_in_l2 = 48, all_in_l2 = 2048;
         const uint64_t one_in_l3 = 512, all_in_l3 = 16 * KIB;
 

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink: events of known processes, and the rows that a reader must find. */
 #define TEST_SETUP begin
-#include "db_test.h"
-
-#include "sink.h"
+#include "sink_test.h"
 
 enum { PAGE = 4096 };
-
-static struct db *db;
-static struct writer *writer;
-static struct sink *sink;
-static struct diag diag;
 
 static void process(int64_t time_ns, image_key image, image_key parent, uint32_t pid,
                     bool forked)
@@ -24,20 +17,9 @@ static int begin(void **state)
 {
         if (enter_directory(state))
                 return -1;
-        db = create_db("a.db");
-        writer = open_writer(db);
-        assert_ok(sink_open(writer, &sink, &diag));
+        open_sink();
         process(0, 1, 0, 100, false);
         return 0;
-}
-
-static void finish(void)
-{
-        assert_ok(sink_finish(sink, &diag));
-        assert_ok(writer_close(writer, &diag));
-        assert_ok(sink_write_ledger(sink, db, &diag));
-        sink_close(sink);
-        db_close(db);
 }
 
 static void map(int64_t time_ns, image_key image, uint64_t start, uint64_t length,
@@ -111,7 +93,7 @@ TEST(a_stack_is_known_by_its_guard)
         stack_in_use(30, 8, 37 * PAGE);
         assert_ok(sink_thread_end(sink, 40, 1, 7, &diag));
         stack_in_use(50, 9, 19 * PAGE);
-        finish();
+        close_sink();
         expect(
             "SELECT group_concat((start_addr / 4096) || ' ' || tid || ' ' || start_ns || "
             "'-' || ifnull(end_ns, ''), ', ') FROM (SELECT mapping.*, tid FROM mapping "
@@ -123,7 +105,7 @@ TEST(unmapping_a_part_leaves_the_pieces)
 {
         map(10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
         assert_ok(sink_unmapping(sink, 20, 1, 17 * PAGE, PAGE, &diag));
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM mapping", 3);
         expect_int("SELECT end_ns FROM mapping WHERE length_bytes = 16384", 20);
         expect_int("SELECT start_ns FROM mapping WHERE start_addr = 18 * 4096 AND "
@@ -141,7 +123,7 @@ TEST(what_is_mapped_over_blocks_stays)
         assert_ok(sink_replaced(sink, 21, 1, 17 * PAGE, PAGE, &diag));
         sample(30, 1, 17 * PAGE);
         sample(31, 1, 18 * PAGE);
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM mapping WHERE start_addr = 17 * 4096 AND "
                    "module_id AND end_ns IS NULL",
                    1);
@@ -160,7 +142,7 @@ TEST(only_sampled_blocks_have_rows_and_all_count)
         sample(41, 1, 0x10000);
         sample(42, 1, 0x10000 + 128); /* just behind it */
         assert_ok(sink_free(sink, 50, 1, 0x10000, &diag));
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM allocation", 1);
         expect("SELECT size_bytes || ' ' || start_ns || ' ' || end_ns FROM allocation",
                "128 30 50");
@@ -179,7 +161,7 @@ TEST(a_forked_child_has_what_its_parent_had)
         sample(40, 2, 0x10010);
         assert_ok(sink_free(sink, 50, 1, 0x10000, &diag)); /* the parent's */
         sample(60, 2, 0x10010);
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
         expect_int("SELECT start_ns FROM mapping WHERE process_id = 2", 30);
         expect_int("SELECT count(*) FROM allocation", 1);
@@ -193,7 +175,7 @@ TEST(a_child_heard_of_after_its_parents_end_still_inherits)
         map(10, 1, 16 * PAGE, PAGE, NULL);
         assert_ok(sink_process_end(sink, 20, 1, &diag));
         process(20, 2, 1, 101, true);
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
         expect_int("SELECT count(*) FROM ledger", 0);
 }
@@ -205,7 +187,7 @@ TEST(exec_begins_with_nothing)
         assert_ok(sink_process_end(sink, 20, 1, &diag));
         process(20, 2, 1, 100, false);
         sample(30, 2, 0x10000);
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 0);
         expect_int("SELECT count(*) FROM allocation", 0);
         expect_int("SELECT end_ns FROM process WHERE process_id = 1", 20);
@@ -218,7 +200,7 @@ TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
         sample(990, 1, 16 * PAGE); /* after it, by a thread whose clock lags */
         sample(1050, 1, 16 * PAGE);
         assert_ok(sink_unmapping(sink, 1040, 1, 16 * PAGE, PAGE, &diag));
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM sample JOIN mapping WHERE time_ns BETWEEN "
                    "mapping.start_ns AND end_ns",
                    2);
@@ -231,7 +213,7 @@ TEST(a_reused_tid_is_another_thread)
         assert_ok(sink_thread_end(sink, 20, 1, 7, &diag));
         assert_ok(sink_thread(sink, 30, 1, 7, NULL, &diag));
         sample(35, 1, 0);
-        finish();
+        close_sink();
         expect_int("SELECT count(DISTINCT thread_id) FROM sample", 2);
         expect_int("SELECT end_ns FROM thread WHERE start_ns = 10", 20);
         expect_int("SELECT end_ns FROM thread WHERE start_ns = 30", 35);
@@ -244,7 +226,7 @@ TEST(readings_that_overlap_are_refused_and_counted)
         for (size_t i = 0; i < LENGTH(times); i++)
                 assert_ok(sink_counters(sink, times[i][0], times[i][1], 1, 7, &counter, 1,
                                         &diag));
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM reading", 2);
         expect_ledger("counter readings out of order", 3);
 }
@@ -254,7 +236,7 @@ TEST(events_of_nobody_are_counted)
         sample(10, 5, 0);
         assert_ok(sink_process_end(sink, 20, 1, &diag));
         sample(30, 1, 0);
-        finish();
+        close_sink();
         /* The kernel may sample a process for a while after it told of its end. */
         expect_int("SELECT count(*) FROM sample", 1);
         expect_ledger("events without a process", 1);
@@ -268,7 +250,7 @@ TEST(a_module_has_its_files_build_id)
         map(10, 1, 16 * PAGE, PAGE, self);
         map(10, 1, 32 * PAGE, PAGE, "/dev/zero");
         map(10, 1, 48 * PAGE, PAGE, "/etc/passwd");
-        finish();
+        close_sink();
         char command[5000];
         snprintf(command, sizeof(command),
                  "readelf -n '%s' | sed -n 's/.*Build ID: //p' >id", self);
@@ -315,7 +297,7 @@ TEST(a_large_file_is_read_at_the_end)
               "OTHER",
               changed);
         assert_ok(fclose(changed));
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM module", 2);
         expect("SELECT checksum FROM module_file JOIN module USING (module_id) WHERE "
                "path = 'large'",
@@ -334,7 +316,7 @@ TEST(no_more_than_1_gib_is_read_at_the_end)
         assert_ok(truncate("large", 1 << 30));
         map(10, 1, 16 * PAGE, PAGE, "small");
         map(11, 1, 32 * PAGE, PAGE, "large");
-        finish();
+        close_sink();
         expect_int("SELECT count(*) FROM module", 2);
         expect("SELECT path FROM module_file JOIN module USING (module_id)", "small");
         expect_ledger("large files without a build-id not read", 1);
@@ -358,7 +340,7 @@ TEST(a_stack_in_a_block_hides_no_other_block)
         assert_ok(sink_thread(sink, 30, 1, 102, NULL, &diag));
         stack.stack_tid = 102;
         assert_ok(sink_mapping(sink, 30, &stack, &diag));
-        finish();
+        close_sink();
         /* The second thread's stack is no block's. */
         expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10",
                    0);
@@ -384,5 +366,5 @@ TEST(the_unhandled_instruction_is_placed)
         assert_string_equal(found->module, "/nowhere/program");
         assert_int_equal(found->module_offset_bytes, 0x1010);
         assert_int_equal(found->bytes[0], 0x62);
-        finish();
+        close_sink();
 }
