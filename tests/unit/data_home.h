@@ -3,32 +3,15 @@
 #ifndef DATA_HOME_H
 #define DATA_HOME_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static char home[64];
+#define TEST_SETUP make_home
+#include "directory.h"
 
 static int make_home(void **state)
 {
-        char directory[96];
-        (void)state;
-        strcpy(home, "/tmp/memlag-home-XXXXXX");
-        if (!mkdtemp(home))
+        if (enter_directory(state) != 0)
                 return -1;
-        snprintf(directory, sizeof(directory), "%s/memlag", home);
-        setenv("XDG_DATA_HOME", home, 1);
-        return mkdir(directory, 0700);
-}
-
-static int remove_home(void **state)
-{
-        char command[128];
-        (void)state;
-        snprintf(command, sizeof(command), "rm -r '%s'", home);
-        return system(command);
+        setenv("XDG_DATA_HOME", test_directory, 1);
+        return mkdir("memlag", 0700);
 }
 
 #endif

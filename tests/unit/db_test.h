@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the sample database share: a directory of their own, and
- * questions put to a database file by plain SQLite, apart from the code under test. */
+/* What the tests of the sample database share: questions put to a database file by plain
+ * SQLite, apart from the code under test. */
 #ifndef DB_TEST_H
 #define DB_TEST_H
 
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#ifndef TEST_SETUP
-#define TEST_SETUP enter_directory
-#endif
-#define TEST_TEARDOWN leave_directory
 #include "db.h"
-#include "unit_test.h"
-
-static char test_directory[64];
-
-static inline int enter_directory(void **state)
-{
-        (void)state;
-        /* Where other users may enter too, which a build below /root forbids. */
-        strcpy(test_directory, P_tmpdir "/db_test_XXXXXX");
-        if (!mkdtemp(test_directory) || chmod(test_directory, 0755))
-                return -1;
-        return chdir(test_directory);
-}
-
-static inline int leave_directory(void **state)
-{
-        (void)state;
-        char command[128];
-        snprintf(command, sizeof(command), "rm -rf %s", test_directory);
-        return chdir("/") || system(command);
-}
+#include "directory.h"
 
 static inline sqlite3 *plain_open(const char *path)
 {

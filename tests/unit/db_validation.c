@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A validation that cannot be used is an error, and leaves its reader nothing to free. */
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define TEST_SETUP    make_home
-#define TEST_TEARDOWN remove_home
 #include "data_home.h"
-#include "unit_test.h"
 #include "validation.h"
 
 static const struct simulated_counters counters = {"skylake-sp", "on"};
@@ -16,12 +11,8 @@ static int load(const char *text, json_t **document)
         struct diag diag;
         char *path = validation_path(&counters, &diag);
         assert_non_null(path);
-        if (text) {
-                FILE *file = fopen(path, "w");
-                assert_non_null(file);
-                fputs(text, file);
-                fclose(file);
-        }
+        if (text)
+                write_text(path, text);
         free(path);
         return validation_load(&counters, document, &diag);
 }

@@ -13,7 +13,7 @@ static void put(const char *file, const char *text)
 
 static int make_pmu(void **state)
 {
-        if (make_root(state) != 0)
+        if (enter_directory(state) != 0)
                 return -1;
         put("format/event", "config:0-7\n");
         put("format/umask", "config:8-15,40-47\n");

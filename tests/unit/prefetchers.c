@@ -3,30 +3,25 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define TEST_SETUP    make_devices
-#define TEST_TEARDOWN remove_devices
+#define TEST_SETUP make_devices
+#include "directory.h"
 #include "prefetchers.h"
-#include "unit_test.h"
 
 enum { CPUS = 3, MSR = 0x1a4 };
 
 static const int cpus[CPUS] = {0, 1, 5};
 static const uint64_t before[CPUS] = {0, 2, 0x100};
 
-static char directory[64], format[96], state_file[96];
+static char format[96], state_file[96];
 static struct prefetchers *prefetchers;
 static struct diag diag;
 
 static uint64_t value_of(int cpu)
 {
-        char path[128];
         uint64_t value = ~UINT64_C(0);
-        snprintf(path, sizeof(path), format, cpu);
-        int fd = open(path, O_RDONLY);
+        int fd = open(text_of("%d", cpu), O_RDONLY);
         assert_int_equal(pread(fd, &value, sizeof(value), MSR), sizeof(value));
         close(fd);
         return value;
@@ -34,32 +29,16 @@ static uint64_t value_of(int cpu)
 
 static int make_devices(void **state)
 {
-        (void)state;
-        strcpy(directory, "/tmp/memlag-msr-XXXXXX");
-        assert_non_null(mkdtemp(directory));
-        snprintf(format, sizeof(format), "%s/%%d", directory);
-        snprintf(state_file, sizeof(state_file), "%s/state", directory);
+        if (enter_directory(state) != 0)
+                return -1;
+        snprintf(format, sizeof(format), "%s/%%d", test_directory);
+        snprintf(state_file, sizeof(state_file), "%s/state", test_directory);
         for (size_t i = 0; i < CPUS; i++) {
-                char path[128];
-                snprintf(path, sizeof(path), format, cpus[i]);
-                int fd = open(path, O_RDWR | O_CREAT, 0600);
+                int fd = open(text_of("%d", cpus[i]), O_RDWR | O_CREAT, 0600);
                 assert_int_equal(pwrite(fd, &before[i], sizeof(before[i]), MSR),
                                  sizeof(before[i]));
                 close(fd);
         }
-        return 0;
-}
-
-static int remove_devices(void **state)
-{
-        (void)state;
-        for (size_t i = 0; i < CPUS; i++) {
-                char path[128];
-                snprintf(path, sizeof(path), format, cpus[i]);
-                unlink(path);
-        }
-        unlink(state_file);
-        assert_ok(rmdir(directory));
         return 0;
 }
 
@@ -199,9 +178,7 @@ TEST(a_killed_guardian_is_replaced)
 /* The registers are new then. */
 TEST(a_state_of_another_boot_is_not_used)
 {
-        FILE *file = fopen(state_file, "w");
-        fputs("00000000-0000-0000-0000-000000000000\n0 7\n1 7\n", file);
-        fclose(file);
+        write_text(state_file, "00000000-0000-0000-0000-000000000000\n0 7\n1 7\n");
         assert_ok(recover());
         assert_restored();
 }
@@ -214,10 +191,7 @@ static void put_state(const char *path, const char *values)
         assert_non_null(boot);
         assert_non_null(fgets(id, sizeof(id), boot));
         fclose(boot);
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fprintf(file, "%s%s", id, values);
-        fclose(file);
+        write_text(path, text_of("%s%s", id, values));
 }
 
 TEST(a_state_sets_prefetchers_only)
@@ -244,15 +218,13 @@ static void assert_refused(int error)
 
 TEST(a_state_that_is_a_link_is_refused)
 {
-        char other[128];
-        snprintf(other, sizeof(other), "%s/other", directory);
-        put_state(other, "0 7\n");
-        assert_ok(symlink(other, state_file));
+        put_state("other", "0 7\n");
+        assert_ok(symlink("other", state_file));
         assert_refused(-EPERM);
         unlink(state_file);
-        assert_ok(link(other, state_file));
+        assert_ok(link("other", state_file));
         assert_refused(-EPERM);
-        unlink(other); /* it was made by this user, and has one name now */
+        unlink("other"); /* it was made by this user, and has one name now */
         assert_int_equal(recover(), 1);
         assert_int_equal(value_of(0), 7);
 }

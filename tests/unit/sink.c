@@ -272,13 +272,9 @@ static const char large_file_checksum[] = "3717070518";
 
 static void make_large_file(const char *path)
 {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fputs("\x7f"
-              "ELF",
-              file);
-        assert_ok(ftruncate(fileno(file), LARGE_BYTES));
-        assert_ok(fclose(file));
+        write_text(path, "\x7f"
+                         "ELF");
+        assert_ok(truncate(path, LARGE_BYTES));
 }
 
 /* It is the file that was mapped, whatever has its name. */

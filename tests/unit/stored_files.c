@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording with a calibration and a validation out of reach goes on without them. */
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define TEST_SETUP    make_home
-#define TEST_TEARDOWN remove_home
 #include "calibrated.h"
 #include "calibration.h"
 #include "data_home.h"
-#include "unit_test.h"
 #include "validated.h"
 
 /* What nobody can open, not even root. */

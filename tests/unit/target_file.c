@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a command names, told before anything runs: files made here, byte by byte. */
 #include <elf.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define TEST_SETUP    enter
-#define TEST_TEARDOWN leave
+#include "directory.h"
 #include "target_file.h"
-#include "unit_test.h"
-
-static char directory[32];
-
-static int enter(void **state)
-{
-        (void)state;
-        strcpy(directory, "/tmp/target_file_XXXXXX");
-        return mkdtemp(directory) ? chdir(directory) : -1;
-}
-
-static int leave(void **state)
-{
-        (void)state;
-        char command[64];
-        snprintf(command, sizeof(command), "/bin/rm -rf %s", directory);
-        return chdir("/") || system(command);
-}
 
 static void write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
@@ -149,8 +128,7 @@ TEST(scripts_need_an_interpreter_that_runs)
                 write_file("script", cases[i].text, strlen(cases[i].text), 0755);
                 assert_told("./script", cases[i].status, cases[i].message);
         }
-        char self[64];
-        snprintf(self, sizeof(self), "#!%s/script\n", directory);
+        const char *self = text_of("#!%s/script\n", test_directory);
         write_file("script", self, strlen(self), 0755);
         assert_told("./script", EXIT_CANNOT_RUN, "too many interpreters");
 }
