@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Other layouts of a struct and the map to them, beside the C compiler's layouts. */
+#define TEST_SETUP fill_rows
 #include "layout_fix.h"
 #include "simpmu/model/layout.h"
 #include "unit_test.h"
@@ -69,8 +70,9 @@ enum { MEMBERS = LENGTH(members) };
 
 static struct row rows[ELEMENTS];
 
-static void fill_rows(void)
+static int fill_rows(void **state)
 {
+        (void)state;
         memset(rows, 0xee, sizeof(rows));
         for (int i = 0; i < ELEMENTS; i++) {
                 rows[i].tag = (char)('a' + i);
@@ -82,59 +84,57 @@ static void fill_rows(void)
                 rows[i].link = &rows[i];
                 rows[i].last = 1000 + i;
         }
+        return 0;
 }
 
-struct moved {
+/* The rows in another layout. */
+static struct {
         struct layout_result made;
         struct layout layout;
         char *parts[MEMBERS];
-};
-
-static void make(struct moved *moved, enum layout_form form, const char *fields,
-                 uint32_t bytes)
-{
-        const struct layout_request request = {form, fields, bytes};
-        struct diag diag;
-
-        assert_ok(layout_make(members, MEMBERS, sizeof(struct row), &request,
-                              &moved->made, &diag));
-        moved->layout = (struct layout){
-            sizeof(struct row), (uint32_t)moved->made.part_count,
-            (uint32_t)moved->made.piece_count, moved->made.parts, moved->made.pieces};
-        assert_true(layout_is_valid(&moved->layout));
-        for (size_t i = 0; i < moved->made.part_count; i++)
-                moved->parts[i] = calloc(ELEMENTS, moved->made.parts[i].element_bytes);
-}
+} moved;
 
 /* Moves the bytes of each member of all rows, one after the other. */
-static void move(struct moved *moved)
+static void move_bytes(void)
 {
         for (size_t i = 0; i < ELEMENTS * (size_t)MEMBERS; i++) {
                 const struct layout_member *member = &members[i % MEMBERS];
                 const uint64_t from =
                     i / MEMBERS * sizeof(struct row) + member->offset_bytes;
                 for (uint64_t at = from; at < from + member->size_bytes; at++) {
-                        struct layout_run run = layout_find(&moved->layout, at);
+                        struct layout_run run = layout_find(&moved.layout, at);
                         assert_true(run.bytes > 0);
-                        moved->parts[run.part][run.offset_bytes] = ((char *)rows)[at];
+                        moved.parts[run.part][run.offset_bytes] = ((char *)rows)[at];
                 }
         }
 }
 
-static void end(struct moved *moved)
+static void move(enum layout_form form, const char *fields, uint32_t bytes)
 {
-        for (size_t i = 0; i < moved->made.part_count; i++)
-                free(moved->parts[i]);
-        layout_result_free(&moved->made);
+        const struct layout_request request = {form, fields, bytes};
+        struct diag diag;
+
+        assert_ok(layout_make(members, MEMBERS, sizeof(struct row), &request, &moved.made,
+                              &diag));
+        moved.layout = (struct layout){
+            sizeof(struct row), (uint32_t)moved.made.part_count,
+            (uint32_t)moved.made.piece_count, moved.made.parts, moved.made.pieces};
+        assert_true(layout_is_valid(&moved.layout));
+        for (size_t i = 0; i < moved.made.part_count; i++)
+                moved.parts[i] = calloc(ELEMENTS, moved.made.parts[i].element_bytes);
+        move_bytes();
+}
+
+static void end(void)
+{
+        for (size_t i = 0; i < moved.made.part_count; i++)
+                free(moved.parts[i]);
+        layout_result_free(&moved.made);
 }
 
 TEST(members_become_arrays)
 {
-        struct moved moved;
-
-        fill_rows();
-        make(&moved, LAYOUT_SOA, NULL, 0);
-        move(&moved);
+        move(LAYOUT_SOA, NULL, 0);
         assert_int_equal(moved.made.part_count, MEMBERS);
         for (int i = 0; i < ELEMENTS; i++) {
                 assert_int_equal(moved.parts[0][i], rows[i].tag);
@@ -146,16 +146,12 @@ TEST(members_become_arrays)
                 assert_ptr_equal(((void **)moved.parts[5])[i], rows[i].link);
                 assert_int_equal(((int *)moved.parts[6])[i], rows[i].last);
         }
-        end(&moved);
+        end();
 }
 
 TEST(a_split_is_two_structs)
 {
-        struct moved moved;
-
-        fill_rows();
-        make(&moved, LAYOUT_SPLIT, "x,last", 0);
-        move(&moved);
+        move(LAYOUT_SPLIT, "x,last", 0);
         assert_int_equal(moved.made.part_count, 2);
         assert_int_equal(moved.made.parts[0].element_bytes, sizeof(struct hot));
         assert_int_equal(moved.made.parts[1].element_bytes, sizeof(struct cold));
@@ -169,16 +165,12 @@ TEST(a_split_is_two_structs)
                 assert_int_equal(cold->in[1].b, rows[i].in[1].b);
                 assert_ptr_equal(cold->link, rows[i].link);
         }
-        end(&moved);
+        end();
 }
 
 TEST(named_members_come_first)
 {
-        struct moved moved;
-
-        fill_rows();
-        make(&moved, LAYOUT_REORDER, "link,tag", 0);
-        move(&moved);
+        move(LAYOUT_REORDER, "link,tag", 0);
         assert_int_equal(moved.made.parts[0].element_bytes, sizeof(struct named_first));
         for (int i = 0; i < ELEMENTS; i++) {
                 const struct named_first *row = (struct named_first *)moved.parts[0] + i;
@@ -190,27 +182,22 @@ TEST(named_members_come_first)
                 assert_int_equal(row->in[1].b, rows[i].in[1].b);
                 assert_int_equal(row->last, rows[i].last);
         }
-        end(&moved);
+        end();
 }
 
 TEST(elements_move_apart)
 {
-        struct moved moved;
-
-        fill_rows();
-        make(&moved, LAYOUT_PAD, NULL, 12);
-        move(&moved);
+        move(LAYOUT_PAD, NULL, 12);
         assert_int_equal(moved.made.parts[0].element_bytes, sizeof(struct padded));
         assert_int_equal(((struct padded *)moved.parts[0])[3].row.last, rows[3].last);
-        end(&moved);
-        make(&moved, LAYOUT_ALIGN, NULL, 64);
-        move(&moved);
+        end();
+        move(LAYOUT_ALIGN, NULL, 64);
         assert_int_equal(moved.made.parts[0].element_bytes, sizeof(struct aligned));
         assert_int_equal(moved.made.parts[0].align_bytes, _Alignof(struct aligned));
         assert_int_equal(*(int *)(moved.parts[0] + 3 * sizeof(struct aligned) +
                                   offsetof(struct row, last)),
                          rows[3].last);
-        end(&moved);
+        end();
 }
 
 static void refuse(const char *fields, enum layout_form form)
