@@ -9,7 +9,6 @@
 #include "access_share.h"
 #include "code_names.h"
 #include "data.h"
-#include "folded.h"
 #include "globals.h"
 #include "rule.h"
 #include "type_field.h"
@@ -28,66 +27,6 @@ static int compare_accesses(const void *left, const void *right)
         return a->code->vaddr < b->code->vaddr ? -1 : a->code->vaddr > b->code->vaddr;
 }
 
-/* What tells of the unit in work. */
-struct context {
-        struct globals globals;
-        struct folded folded;
-        int error;
-};
-
-static uint32_t global_type(void *context, uint64_t vaddr, uint64_t *offset_bytes)
-{
-        const struct context *of = context;
-
-        return globals_type(&of->globals, vaddr, offset_bytes);
-}
-
-static uint32_t global_name(void *context, uint64_t vaddr)
-{
-        const struct context *of = context;
-
-        return globals_name(&of->globals, vaddr);
-}
-
-static uint32_t function_name(void *context, uint64_t vaddr)
-{
-        const struct context *of = context;
-
-        return globals_function_name(&of->globals, vaddr);
-}
-
-static uint32_t return_type(void *context, uint64_t vaddr)
-{
-        const struct context *of = context;
-
-        return globals_return_type(&of->globals, vaddr);
-}
-
-static bool calls_folded(void *context, uint64_t vaddr)
-{
-        struct context *of = context;
-        struct global_function *function = globals_function(&of->globals, vaddr);
-
-        if (!function)
-                return false;
-        if (!function->folded_known && rule_applies("folded")) {
-                Dwarf_Die die = function->die;
-
-                if (folded_function(&of->folded, &die, &function->folded) < 0)
-                        of->error = -ENOMEM;
-                function->folded_known = true;
-        }
-        return function->folded;
-}
-
-static enum memory_function memory_called(void *context, const struct instruction *call)
-{
-        const struct context *of = context;
-
-        return memory_function_called(of->globals.memory_slots, of->globals.symbols,
-                                      call);
-}
-
 /* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */
 static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
                       Dwarf_Die *own)
@@ -99,7 +38,7 @@ static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
 }
 
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
-                            const struct linkage *linkage, struct context *context,
+                            const struct linkage *linkage, struct globals *globals,
                             struct access **accesses, size_t count)
 {
         Dwarf_Die function;
@@ -107,13 +46,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                    .file = file,
                                    .slots = &linkage->threads,
                                    .function = &function,
-                                   .global = global_type,
-                                   .global_name = global_name,
-                                   .function_name = function_name,
-                                   .returns = return_type,
-                                   .calls_folded = calls_folded,
-                                   .called = memory_called,
-                                   .global_context = context};
+                                   .globals = globals};
         struct flow_answer *answers;
 
         if (!own_entry(reader->dwarf, &accesses[0]->code->function_die, &function))
@@ -130,14 +63,12 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                                       accesses[i]->cfa_offset_bytes,
                                                   .place = {.type = TYPE_NONE},
                                                   .variable = {.type = TYPE_NONE}};
-        int error = globals_of_unit(&context->globals, &function);
+        int error = globals_of_unit(globals, &function);
 
         if (!error && rule_applies("folded"))
-                error = folded_function(&context->folded, &function, &input.folded);
+                error = folded_function(&globals->folded, &function, &input.folded);
         if (!error)
                 error = flow_function(&input, answers, count);
-        if (!error)
-                error = context->error;
         bool of_gcc = function_is_of_gcc(reader->dwarf, &function);
 
         for (size_t i = 0; i < count && !error; i++) {
@@ -153,11 +84,11 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
-        struct context context = {
-            .globals = {.reader = reader,
-                        .symbols = linkage->symbols,
-                        .memory_slots = &linkage->memory,
-                        .file = file},
+        struct globals globals = {
+            .reader = reader,
+            .symbols = linkage->symbols,
+            .memory_slots = &linkage->memory,
+            .file = file,
             .folded = {.functions = {.dwarf = reader->dwarf, .file = file},
                        .symbols = linkage->symbols,
                        .by_linker = linkage->may_fold}};
@@ -170,11 +101,10 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
                      end < count && accesses[end]->code->function_die.addr == function;)
                         end++;
                 if (function)
-                        error = find_in_function(reader, file, linkage, &context,
+                        error = find_in_function(reader, file, linkage, &globals,
                                                  accesses + i, end - i);
         }
-        globals_free(&context.globals);
-        folded_free(&context.folded);
+        globals_free(&globals);
         return error;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "relocations.h"
 
 struct memory_slot {
@@ -63,18 +63,7 @@ static int take(void *context, const struct relocation *relocation)
 
         if (function == MEMORY_NONE)
                 return 0;
-        if (array_reserve(&slots->items, &slots->capacity, slots->count,
-                          sizeof(*slots->items)) < 0)
-                return -ENOMEM;
-        slots->items[slots->count++] = (struct memory_slot){relocation->vaddr, function};
-        return 0;
-}
-
-static int compare(const void *left, const void *right)
-{
-        const struct memory_slot *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+        return PUSH(slots, (struct memory_slot){relocation->vaddr, function});
 }
 
 int memory_slots_read(struct memory_slots *slots, const struct elf_file *file)
@@ -82,7 +71,7 @@ int memory_slots_read(struct memory_slots *slots, const struct elf_file *file)
         int error = relocations_each(file, take, slots);
 
         if (slots->count > 1)
-                qsort(slots->items, slots->count, sizeof(*slots->items), compare);
+                qsort(slots->items, slots->count, sizeof(*slots->items), number_order);
         return error;
 }
 
@@ -109,7 +98,7 @@ enum memory_function memory_function_called(const struct memory_slots *slots,
                 return MEMORY_NONE;
         const struct memory_slot key = {.vaddr = (uint64_t)memory->displacement};
         const struct memory_slot *slot =
-            bsearch(&key, slots->items, slots->count, sizeof(key), compare);
+            bsearch(&key, slots->items, slots->count, sizeof(key), number_order);
 
         return slot ? slot->function : MEMORY_NONE;
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "compare.h"
 #include "die_walk.h"
 #include "flow_effect.h"
@@ -73,14 +73,10 @@ static int add_load(struct loads *loads, struct flow_state *state,
 
         if (!counts_structures(loads, &place))
                 return 0;
-        if (array_reserve(&loads->items, &loads->capacity, loads->count,
-                          sizeof(*loads->items)) < 0)
-                return -ENOMEM;
-        loads->items[loads->count++] = (struct load){.vaddr = step->vaddr,
-                                                     .place = place,
-                                                     .bytes = instruction->access_bytes,
-                                                     .vector = instruction->vector};
-        return 0;
+        return PUSH(loads, (struct load){.vaddr = step->vaddr,
+                                         .place = place,
+                                         .bytes = instruction->access_bytes,
+                                         .vector = instruction->vector});
 }
 
 static int find_loads(struct loads *loads)
@@ -199,14 +195,6 @@ static int order_loads(struct loads *loads)
         return 0;
 }
 
-static int compare_vaddrs(const void *left, const void *right)
-{
-        const struct load *a = left, *b = right;
-
-        COMPARE(a->vaddr, b->vaddr);
-        return 0;
-}
-
 static bool comes_before(const void *item, const void *key)
 {
         const struct load *wanted = key;
@@ -250,7 +238,7 @@ static void judge(const struct loads *loads, struct flow_answer *answer)
 {
         const struct load key = {.vaddr = answer->vaddr};
         const struct load *load =
-            bsearch(&key, loads->items, loads->count, sizeof(key), compare_vaddrs);
+            bsearch(&key, loads->items, loads->count, sizeof(key), number_order);
 
         if (!load || place_begin(&load->place) < 0)
                 return;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "type_list.h"
 
 struct adder {
@@ -35,13 +35,9 @@ static int put_field(struct type_rows *rows, const struct field_row *row, uint32
         *at = hash_index_find(&rows->field_index, hash, same_field, rows, row);
         if (*at != HASH_INDEX_NONE)
                 return 0;
-        if (rows->field_count >= UINT32_MAX - 1 ||
-            array_reserve(&rows->fields, &rows->field_capacity, rows->field_count,
-                          sizeof(*rows->fields)) < 0)
-                return -ENOMEM;
-        *at = (uint32_t)rows->field_count++;
-        rows->fields[*at] = *row;
-        return hash_index_add(&rows->field_index, hash, *at);
+        *at = (uint32_t)rows->field_count;
+        return HASH_APPEND(&rows->field_index, hash, rows->fields, rows->field_count,
+                           rows->field_capacity, *row);
 }
 
 static int add_field(void *context, const struct field *field)
@@ -60,10 +56,9 @@ static int put_type(struct type_rows *rows, uint32_t type, const struct types *t
 
         if (rows->type_at[type])
                 return 0;
-        if (array_reserve(&rows->types, &rows->type_capacity, rows->type_count,
-                          sizeof(*rows->types)) < 0)
+        if (APPEND(rows->types, rows->type_count, rows->type_capacity,
+                   (struct type_row){type}) < 0)
                 return -ENOMEM;
-        rows->types[rows->type_count++] = (struct type_row){type};
         rows->type_at[type] = (uint32_t)rows->type_count;
         return type_fields(types, names, type, add_field, &adder);
 }

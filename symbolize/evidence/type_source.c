@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 const char *type_source_word(enum type_source_kind kind)
 {
@@ -38,13 +38,9 @@ int type_sources_add(struct type_sources *sources, const struct type_source *sou
                 return 0;
         at = hash_index_find(&sources->index, hash, same, sources, source);
         if (at == HASH_INDEX_NONE) {
-                if (sources->count >= UINT32_MAX - 1 ||
-                    array_reserve(&sources->items, &sources->capacity, sources->count,
-                                  sizeof(*sources->items)) < 0)
-                        return -ENOMEM;
-                at = (uint32_t)sources->count++;
-                sources->items[at] = *source;
-                if (hash_index_add(&sources->index, hash, at) < 0)
+                at = (uint32_t)sources->count;
+                if (HASH_APPEND(&sources->index, hash, sources->items, sources->count,
+                                sources->capacity, *source) < 0)
                         return -ENOMEM;
         }
         *id = at + 1;

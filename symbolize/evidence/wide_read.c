@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 enum { BYTES_LIMIT = 64 }; /* what reads more, such as fxrstor, is no load of fields */
 
@@ -53,10 +53,8 @@ static int add_field(struct wide_reads *wide, struct wide_read *read, uint32_t f
         for (uint32_t i = 0; i < read->count; i++)
                 if (wide->fields[read->first + i] == field)
                         return 0;
-        if (array_reserve(&wide->fields, &wide->field_capacity, wide->field_count,
-                          sizeof(*wide->fields)) < 0)
+        if (APPEND(wide->fields, wide->field_count, wide->field_capacity, field) < 0)
                 return -ENOMEM;
-        wide->fields[wide->field_count++] = field;
         read->count++;
         return 0;
 }
@@ -113,16 +111,12 @@ int wide_reads_add(struct wide_reads *wide, struct type_rows *rows,
                 wide->items[found].samples++;
                 return 0;
         }
-        if (wide->count >= HASH_INDEX_NONE ||
-            array_reserve(&wide->items, &wide->capacity, wide->count,
-                          sizeof(*wide->items)) < 0)
-                return -ENOMEM;
         int error = find_fields(wide, &read, rows, sample, types, names);
 
         read.samples = 1;
-        wide->items[wide->count] = read;
         return error ? error
-                     : hash_index_add(&wide->index, hash, (uint32_t)wide->count++);
+                     : HASH_APPEND(&wide->index, hash, wide->items, wide->count,
+                                   wide->capacity, read);
 }
 
 void wide_reads_count(const struct wide_reads *wide, uint64_t *samples)

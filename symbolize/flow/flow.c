@@ -182,7 +182,7 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
         if (step->instruction.operation == OPERATION_CALL)
-                answer->called = input->called(input->global_context, &step->instruction);
+                answer->called = globals_called(input->globals, &step->instruction);
         if (answer->called == MEMORY_NONE || answer->called == MEMORY_ALLOCATE_ITEMS) {
                 answer->outcome = FLOW_NO_OPERAND;
                 return;

@@ -7,7 +7,7 @@
 
 #include "address_pattern.h"
 #include "elf_file.h"
-#include "memory_function.h"
+#include "globals.h"
 #include "place_value.h"
 #include "thread_slots.h"
 #include "type_access.h"
@@ -64,26 +64,6 @@ struct flow_answer {
                                     an index, the distance to PLACE */
 };
 
-/* The type of the variable at an address of the file, and its offset in the variable;
- * TYPE_NONE: not known. */
-typedef uint32_t flow_global(void *context, uint64_t vaddr, uint64_t *offset_bytes);
-
-/* The name of that variable; 0: not known. */
-typedef uint32_t flow_global_name(void *context, uint64_t vaddr);
-
-/* The name of the function at VADDR of the file; 0: not known. */
-typedef uint32_t flow_function_name(void *context, uint64_t vaddr);
-
-/* The return type of the function at VADDR of the file; TYPE_NONE: not known, or void. */
-typedef uint32_t flow_returns(void *context, uint64_t vaddr);
-
-/* Whether the function at VADDR of the file is several of the source. */
-typedef bool flow_folded(void *context, uint64_t vaddr);
-
-/* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
- */
-typedef enum memory_function flow_called(void *context, const struct instruction *call);
-
 struct flow_input {
         struct type_reader *reader;
         const struct elf_file *file;
@@ -91,13 +71,7 @@ struct flow_input {
         Dwarf_Die *function;
         bool
             folded; /* it is several of the source: what its variables are is not known */
-        flow_global *global;
-        flow_global_name *global_name;
-        flow_function_name *function_name;
-        flow_returns *returns;
-        flow_folded *calls_folded;
-        flow_called *called;
-        void *global_context;
+        struct globals *globals; /* of FUNCTION's unit */
 };
 
 /* Answers ANSWERS, COUNT addresses of one function, in their order of address. 0 or

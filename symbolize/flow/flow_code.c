@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 /* Limits for one function's memory and work (a step takes some 80 bytes); only generated
  * code comes near. A larger function is not followed at all. Neither is one that cannot
@@ -18,11 +18,8 @@ static int add_step(struct flow_code *code, uint64_t vaddr,
 {
         if (code->step_count >= STEPS_LIMIT)
                 return -E2BIG;
-        if (array_reserve(&code->steps, &code->step_capacity, code->step_count,
-                          sizeof(*code->steps)) < 0)
-                return -ENOMEM;
-        code->steps[code->step_count++] = (struct flow_step){vaddr, *instruction};
-        return 0;
+        return APPEND(code->steps, code->step_count, code->step_capacity,
+                      (struct flow_step){vaddr, *instruction});
 }
 
 /* The COUNT BYTES are of VADDR. */
@@ -72,24 +69,9 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
         return error;
 }
 
-static int compare_steps(const void *left, const void *right)
-{
-        const struct flow_step *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
-static bool step_is_below(const void *item, const void *key)
-{
-        const struct flow_step *step = item;
-
-        return step->vaddr < *(const uint64_t *)key;
-}
-
 size_t flow_code_from(const struct flow_code *code, uint64_t vaddr)
 {
-        return array_count_before(code->steps, code->step_count, sizeof(*code->steps),
-                                  step_is_below, &vaddr);
+        return number_from(code->steps, code->step_count, sizeof(*code->steps), vaddr);
 }
 
 size_t flow_code_at(const struct flow_code *code, uint64_t vaddr)
@@ -207,7 +189,7 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
         if (error)
                 return error == -ENOENT ? -EILSEQ : error;
         if (code->step_count > 1)
-                qsort(code->steps, code->step_count, sizeof(*code->steps), compare_steps);
+                qsort(code->steps, code->step_count, sizeof(*code->steps), number_order);
         bool *leaders = calloc(code->step_count + 1, sizeof(*leaders));
 
         if (!leaders)

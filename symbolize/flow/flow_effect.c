@@ -162,12 +162,11 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         uint32_t type = variables_call_type(flow->variables, after);
 
         /* Without optimisation compilers do not say which function is called where. */
-        if (type == TYPE_NONE && step->instruction.target && flow->input->returns)
-                type = flow->input->returns(flow->input->global_context,
-                                            step->instruction.target);
-        if (type != TYPE_NONE && step->instruction.target && flow->input->calls_folded &&
-            flow->input->calls_folded(flow->input->global_context,
-                                      step->instruction.target))
+        if (type == TYPE_NONE && step->instruction.target)
+                type =
+                    globals_return_type(flow->input->globals, step->instruction.target);
+        if (type != TYPE_NONE && step->instruction.target &&
+            globals_folded(flow->input->globals, step->instruction.target))
                 type = TYPE_NONE;
         struct place_value result =
             flow_thread_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);

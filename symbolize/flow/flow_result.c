@@ -334,7 +334,7 @@ static uint64_t item_bytes(const struct flow_context *flow,
 {
         const struct flow_input *input = flow->input;
 
-        if (input->called(input->global_context, call) != MEMORY_ALLOCATE_ITEMS)
+        if (globals_called(input->globals, call) != MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];

@@ -422,10 +422,7 @@ static struct place_value load_from(const struct flow_context *flow,
                 if (meant.kind != PLACE_UNKNOWN)
                         return meant;
                 uint32_t type =
-                    flow->input->global
-                        ? flow->input->global(flow->input->global_context,
-                                              (uint64_t)place->offset, &offset)
-                        : TYPE_NONE;
+                    globals_type(flow->input->globals, (uint64_t)place->offset, &offset);
 
                 return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
         }

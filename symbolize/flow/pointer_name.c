@@ -88,14 +88,13 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
                                 : 0;
         }
         case PLACE_ADDRESS:
-                type = input->global(input->global_context, (uint64_t)place->offset,
-                                     &offset);
+                type = globals_type(input->globals, (uint64_t)place->offset, &offset);
                 return type == TYPE_NONE
                            ? 0
-                           : part_name(walk,
-                                       input->global_name(input->global_context,
-                                                          (uint64_t)place->offset),
-                                       ".", type, offset);
+                           : part_name(
+                                 walk,
+                                 globals_name(input->globals, (uint64_t)place->offset),
+                                 ".", type, offset);
         default:
                 return 0;
         }
@@ -140,7 +139,7 @@ static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_
         uint32_t name = variables_call_name(walk->context->variables, after);
 
         if (!name && target)
-                name = input->function_name(input->global_context, target);
+                name = globals_function_name(input->globals, target);
         return name
                    ? string_pool_format(input->reader->names, "%s()", text_of(walk, name))
                    : 0;

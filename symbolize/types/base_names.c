@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "type_limits.h"
 
 enum { NAMES_LIMIT = 4096 }; /* of a class: with more, no base is named */
@@ -62,13 +62,8 @@ static int add_names(struct used_names *names, const struct member *member, size
 
         if (!may_go_on(names) || is_empty(names, member->type))
                 return 0;
-        if (member->name && !member->base) {
-                if (array_reserve(&names->items, &names->capacity, names->count,
-                                  sizeof(*names->items)) < 0)
-                        return -ENOMEM;
-                names->items[names->count++] = (struct used_name){member->name, at};
-                return 0;
-        }
+        if (member->name && !member->base)
+                return PUSH(names, (struct used_name){member->name, at});
         if (member->type >= types->count)
                 return 0;
         const struct type *type = &types->items[member->type];

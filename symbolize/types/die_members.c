@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "base_names.h"
 #include "die_type_name.h"
 
@@ -213,11 +213,7 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
                 member.name = string_pool_put(reader->names, type_own_name(reader, die));
         else if (member.type < reader->types->count)
                 member.name = reader->types->items[member.type].name;
-        if (array_reserve(&members->items, &members->capacity, members->count,
-                          sizeof(*members->items)) < 0)
-                return -ENOMEM;
-        members->items[members->count++] = member;
-        return 0;
+        return PUSH(members, member);
 }
 
 /* The variants of a type such as Rust's enums: PART is the variant part of a record of
@@ -263,11 +259,8 @@ static int add_variants(struct type_reader *reader, Dwarf_Die *part, uint64_t by
                             .member_count = (uint32_t)variants.count};
 
         if (!error)
-                error = array_reserve(&members->items, &members->capacity, members->count,
-                                      sizeof(*members->items));
-        if (!error)
-                members->items[members->count++] =
-                    (struct member){.type = type_put(reader, &type, variants.items)};
+                error = PUSH(members, (struct member){.type = type_put(reader, &type,
+                                                                       variants.items)});
         members->lost |= variants.lost;
         free(variants.items);
         return error;
@@ -332,13 +325,9 @@ static bool read_item(struct type_reader *reader, Dwarf_Die *die,
         member.type = type_of_variable(reader, &item);
         if (member.type == TYPE_NONE)
                 return false;
-        if (array_reserve(&members->items, &members->capacity, 0,
-                          sizeof(*members->items)) < 0) {
+        if (PUSH(members, member) < 0)
                 reader->error = -ENOMEM;
-                return false;
-        }
-        members->items[members->count++] = member;
-        return true;
+        return !reader->error;
 }
 
 void die_members_read(struct type_reader *reader, Dwarf_Die *die, bool in_union,

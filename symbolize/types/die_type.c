@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "array_descriptor.h"
 #include "die_members.h"
 #include "die_type_name.h"
@@ -118,13 +118,11 @@ static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t ent
         size_t at = type - reader->first_type;
 
         while (reader->pointer_count <= at) {
-                if (array_reserve(&reader->pointer_entries, &reader->pointer_capacity,
-                                  reader->pointer_count,
-                                  sizeof(*reader->pointer_entries)) < 0) {
+                if (APPEND(reader->pointer_entries, reader->pointer_count,
+                           reader->pointer_capacity, UINT32_MAX) < 0) {
                         reader->error = -ENOMEM;
                         return;
                 }
-                reader->pointer_entries[reader->pointer_count++] = UINT32_MAX;
         }
         reader->pointer_entries[at] = entry;
 }
@@ -142,15 +140,15 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
 
         if (id == TYPE_NONE)
                 return TYPE_NONE;
-        if (reader->entry_count >= UINT32_MAX - 1 ||
-            array_reserve(&reader->entries, &reader->entry_capacity, reader->entry_count,
-                          sizeof(*reader->entries)) < 0) {
+        /* Of no entry of the file: nobody finds it by one. */
+        if (reader->entry_count >= HASH_INDEX_NONE ||
+            APPEND(reader->entries, reader->entry_count, reader->entry_capacity,
+                   (struct type_entry){.type = id,
+                                       .pointee = *placed,
+                                       .language = reader->language}) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
         }
-        /* Of no entry of the file: nobody finds it by one. */
-        reader->entries[reader->entry_count++] = (struct type_entry){
-            .type = id, .pointee = *placed, .language = reader->language};
         keep_pointer(reader, id, entry);
         return id;
 }
@@ -340,17 +338,15 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
 {
         uint32_t entry = (uint32_t)reader->entry_count;
 
-        if (reader->entry_count >= UINT32_MAX - 1 ||
-            array_reserve(&reader->entries, &reader->entry_capacity, reader->entry_count,
-                          sizeof(*reader->entries)) < 0 ||
-            hash_index_add(&reader->entry_index, type_die_hash(die->addr), entry) < 0) {
+        /* Until it has been read it has no type: what contains itself ends there. */
+        if (HASH_APPEND(&reader->entry_index, type_die_hash(die->addr), reader->entries,
+                        reader->entry_count, reader->entry_capacity,
+                        (struct type_entry){.die = *die,
+                                            .type = TYPE_NONE,
+                                            .language = reader->language}) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
         }
-        reader->entry_count++;
-        /* Until it has been read it has no type: what contains itself ends there. */
-        reader->entries[entry] = (struct type_entry){
-            .die = *die, .type = TYPE_NONE, .language = reader->language};
         uint32_t name = alias && has_tag(die) && !type_own_name(reader, die)
                             ? string_pool_put(reader->names, alias)
                             : type_spelled_name(reader, *die);

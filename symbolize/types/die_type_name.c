@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_walk.h"
 
 enum { CHAIN_LIMIT = 32 };
@@ -29,13 +29,9 @@ uint32_t type_die_hash(const void *addr)
 
 static int put_scope(struct type_reader *reader, const void *die, uint32_t name)
 {
-        if (reader->scope_count >= UINT32_MAX - 1 ||
-            array_reserve(&reader->scopes, &reader->scope_capacity, reader->scope_count,
-                          sizeof(*reader->scopes)) < 0)
-                return -ENOMEM;
-        reader->scopes[reader->scope_count] = (struct type_scope){die, name};
-        return hash_index_add(&reader->scope_index, type_die_hash(die),
-                              (uint32_t)reader->scope_count++);
+        return HASH_APPEND(&reader->scope_index, type_die_hash(die), reader->scopes,
+                           reader->scope_count, reader->scope_capacity,
+                           (struct type_scope){die, name});
 }
 
 static const struct type_scope *find_scope(const struct type_reader *reader,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 
 int type_import_begin(struct type_import *import, struct types *to,
                       struct string_pool *to_names, const struct types *from,
@@ -51,11 +51,8 @@ static int wait_for(struct type_import *import, uint32_t type)
 {
         if (type == TYPE_NONE || import->types[type] != TYPE_NONE)
                 return 0;
-        if (array_reserve(&import->waiting, &import->waiting_capacity,
-                          import->waiting_count, sizeof(*import->waiting)) < 0)
-                return -ENOMEM;
-        import->waiting[import->waiting_count++] = type;
-        return 0;
+        return APPEND(import->waiting, import->waiting_count, import->waiting_capacity,
+                      type);
 }
 
 /* What TYPE holds and is not there yet comes first, members in their order. */

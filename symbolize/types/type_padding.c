@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 enum {
         SPANS_LIMIT = 65536, /* fields, with nested ones */
@@ -30,11 +30,8 @@ struct cover {
 
 static int put_span(struct cover *cover, uint64_t start, uint64_t bytes)
 {
-        if (array_reserve(&cover->spans, &cover->capacity, cover->count,
-                          sizeof(*cover->spans)) < 0)
-                return -ENOMEM;
-        cover->spans[cover->count++] = (struct span){start, start + bytes};
-        return 0;
+        return APPEND(cover->spans, cover->count, cover->capacity,
+                      (struct span){start, start + bytes});
 }
 
 static int cover_type(struct cover *cover, uint32_t type_id, uint64_t start);
@@ -87,13 +84,6 @@ static int cover_type(struct cover *cover, uint32_t type_id, uint64_t start)
         return put_span(cover, start, type->size_bytes);
 }
 
-static int by_start(const void *left, const void *right)
-{
-        const struct span *a = left, *b = right;
-
-        return (a->start > b->start) - (a->start < b->start);
-}
-
 /* What lies between the spans of COVER, which are sorted, and up to SIZE_BYTES. */
 static int find_between(const struct cover *cover, uint64_t size_bytes,
                         struct padding **found, size_t *count)
@@ -127,7 +117,8 @@ int type_padding(const struct types *types, uint32_t type, struct padding **foun
         *count = 0;
         if (!error && !cover.unknown) {
                 if (cover.count > 0)
-                        qsort(cover.spans, cover.count, sizeof(*cover.spans), by_start);
+                        qsort(cover.spans, cover.count, sizeof(*cover.spans),
+                              number_order);
                 error = find_between(&cover, types->items[type].size_bytes, found, count);
         }
         free(cover.spans);

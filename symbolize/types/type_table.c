@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 #include "type_limits.h"
 
 uint64_t type_size(const struct types *types, uint32_t type)
@@ -90,12 +90,10 @@ int types_put(struct types *types, const struct type *type, const struct member 
 
         *put = *type;
         put->first_member = types->member_count;
-        for (uint32_t i = 0; i < type->member_count; i++) {
-                if (array_reserve(&types->members, &types->member_capacity,
-                                  types->member_count, sizeof(*types->members)) < 0)
+        for (uint32_t i = 0; i < type->member_count; i++)
+                if (APPEND(types->members, types->member_count, types->member_capacity,
+                           members[i]) < 0)
                         return -ENOMEM;
-                types->members[types->member_count++] = members[i];
-        }
         types->count++;
         put->canonical = same != HASH_INDEX_NONE ? same : *id;
         return same != HASH_INDEX_NONE ? 0 : hash_index_add(&types->index, hash, *id);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 enum { DEPTH_LIMIT = 48 }; /* of classes in classes */
 
@@ -40,13 +40,10 @@ bool virtual_base_read(struct dwarf_file *dwarf, Dwarf_Die *die,
 int virtual_bases_add(struct virtual_bases *bases, const Dwarf_Die *base,
                       uint64_t table_offset_bytes)
 {
-        if (bases->count >= HASH_INDEX_NONE ||
-            array_reserve(&bases->items, &bases->capacity, bases->count,
-                          sizeof(*bases->items)) < 0)
-                return -ENOMEM;
-        bases->items[bases->count++] =
-            (struct virtual_base){TYPE_NONE, table_offset_bytes, *base};
-        return 0;
+        return bases->count >= HASH_INDEX_NONE
+                   ? -ENOMEM
+                   : PUSH(bases,
+                          (struct virtual_base){TYPE_NONE, table_offset_bytes, *base});
 }
 
 static uint32_t hash_of(uint32_t type, uint64_t table_offset_bytes)

@@ -5,15 +5,24 @@
 #include <errno.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"
+#include "rule.h"
 
 struct global {
         const char *name; /* of a declared variable; NULL: VADDR counts */
         uint64_t vaddr;
         Dwarf_Die die;
+};
+
+/* One of the unit that has code in the file: linkers leave others out. */
+struct global_function {
+        uint64_t vaddr;
+        Dwarf_Die die;
+        bool folded_known;
+        bool folded; /* it is several of the source, see folded.h */
 };
 
 static int add_function(struct globals *globals, Dwarf_Die *die)
@@ -23,21 +32,14 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
         if (!die_entry_address(globals->reader->dwarf, die, &vaddr) ||
             !elf_file_has_code(globals->file, vaddr))
                 return 0;
-        if (array_reserve(&globals->functions, &globals->function_capacity,
-                          globals->function_count, sizeof(*globals->functions)) < 0)
-                return -ENOMEM;
-        globals->functions[globals->function_count++] =
-            (struct global_function){.vaddr = vaddr, .die = *die};
-        return 0;
+        return APPEND(globals->functions, globals->function_count,
+                      globals->function_capacity,
+                      (struct global_function){.vaddr = vaddr, .die = *die});
 }
 
 static int add(struct globals *globals, const struct global *global)
 {
-        if (array_reserve(&globals->items, &globals->capacity, globals->count,
-                          sizeof(*globals->items)) < 0)
-                return -ENOMEM;
-        globals->items[globals->count++] = *global;
-        return 0;
+        return PUSH(globals, *global);
 }
 
 static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
@@ -82,13 +84,6 @@ static int compare(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-static int compare_functions(const void *left, const void *right)
-{
-        const struct global_function *a = left, *b = right;
-
-        return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
 int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
 {
         Dwarf_Die unit;
@@ -105,7 +100,7 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
                 qsort(globals->items, globals->count, sizeof(*globals->items), compare);
         if (globals->function_count > 1)
                 qsort(globals->functions, globals->function_count,
-                      sizeof(*globals->functions), compare_functions);
+                      sizeof(*globals->functions), number_order);
         return 0;
 }
 
@@ -188,19 +183,41 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
         return found ? name_of(globals, &found->die) : 0;
 }
 
-struct global_function *globals_function(const struct globals *globals, uint64_t vaddr)
+static struct global_function *function_at(const struct globals *globals, uint64_t vaddr)
 {
         const struct global_function key = {.vaddr = vaddr};
 
         return globals->function_count
                    ? bsearch(&key, globals->functions, globals->function_count,
-                             sizeof(key), compare_functions)
+                             sizeof(key), number_order)
                    : NULL;
+}
+
+bool globals_folded(struct globals *globals, uint64_t vaddr)
+{
+        struct global_function *function = function_at(globals, vaddr);
+
+        if (!function)
+                return false;
+        if (!function->folded_known && rule_applies("folded")) {
+                Dwarf_Die die = function->die;
+
+                if (folded_function(&globals->folded, &die, &function->folded) < 0)
+                        globals->reader->error = -ENOMEM;
+                function->folded_known = true;
+        }
+        return function->folded;
+}
+
+enum memory_function globals_called(const struct globals *globals,
+                                    const struct instruction *call)
+{
+        return memory_function_called(globals->memory_slots, globals->symbols, call);
 }
 
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
 {
-        const struct global_function *found = globals_function(globals, vaddr);
+        const struct global_function *found = function_at(globals, vaddr);
         Dwarf_Die die;
 
         if (!found)
@@ -211,7 +228,7 @@ uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)
 
 uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr)
 {
-        const struct global_function *found = globals_function(globals, vaddr);
+        const struct global_function *found = function_at(globals, vaddr);
 
         return found ? name_of(globals, &found->die) : 0;
 }
@@ -220,5 +237,6 @@ void globals_free(struct globals *globals)
 {
         free(globals->functions);
         free(globals->items);
+        folded_free(&globals->folded);
         *globals = (struct globals){0};
 }

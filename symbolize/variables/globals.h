@@ -5,19 +5,13 @@
 #define MEMLAG_SYMBOLIZE_GLOBALS_H
 
 #include "die_type.h"
+#include "folded.h"
 #include "memory_function.h"
 #include "symbol_table.h"
 
 struct global;
 
-/* One of the unit that has code in the file: linkers leave others out. */
-struct global_function {
-        uint64_t vaddr;
-        Dwarf_Die die;
-        bool folded_known;
-        bool folded; /* it is several of the source, see folded.h */
-};
-
+struct global_function;
 struct globals {
         struct type_reader *reader;
         const struct symbol_table *symbols;
@@ -30,6 +24,7 @@ struct globals {
         struct global_function *functions;
         size_t function_count;
         size_t function_capacity;
+        struct folded folded; /* of all functions of FILE */
 };
 
 /* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */
@@ -42,12 +37,17 @@ uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
 /* The name of that variable; 0: not known. */
 uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
 
-/* The unit's function that begins at VADDR, or NULL. */
-struct global_function *globals_function(const struct globals *globals, uint64_t vaddr);
-
 /* The return type of the unit's function that begins at VADDR; TYPE_NONE: not known,
  * or void. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
+
+/* Whether that function is several of the source. */
+bool globals_folded(struct globals *globals, uint64_t vaddr);
+
+/* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
+ */
+enum memory_function globals_called(const struct globals *globals,
+                                    const struct instruction *call);
 
 /* Its name; 0: not known. */
 uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr);

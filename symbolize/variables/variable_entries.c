@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"
@@ -62,11 +62,8 @@ static int add_range(void *context, uint64_t low, uint64_t high)
 {
         struct collector *collector = context;
 
-        if (array_reserve(&collector->ranges, &collector->range_capacity,
-                          collector->range_count, sizeof(*collector->ranges)) < 0)
-                return -ENOMEM;
-        collector->ranges[collector->range_count++] = (struct code_range){low, high};
-        return 0;
+        return APPEND(collector->ranges, collector->range_count,
+                      collector->range_capacity, (struct code_range){low, high});
 }
 
 static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
@@ -81,13 +78,6 @@ static uint16_t add_one(uint16_t count)
         return count < UINT16_MAX ? (uint16_t)(count + 1) : UINT16_MAX;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-        const struct code_range *a = left, *b = right;
-
-        return a->low < b->low ? -1 : a->low > b->low;
-}
-
 /* Sorts the ranges from FIRST on, all of one block, and removes overlaps. Returns
  * their number. */
 static size_t order_ranges(struct collector *collector, size_t first)
@@ -96,7 +86,7 @@ static size_t order_ranges(struct collector *collector, size_t first)
         struct code_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
 
         if (count > 1)
-                qsort(ranges, count, sizeof(*ranges), compare_ranges);
+                qsort(ranges, count, sizeof(*ranges), number_order);
         for (size_t i = 0; i < count; i++) {
                 struct code_range *last = kept ? &ranges[kept - 1] : NULL;
 
@@ -304,10 +294,9 @@ static int add_in_memory(struct collector *collector, const struct location *loc
                 variable.level = collector->scope->level;
                 variable.shared = collector->scoped && collector->scope->codeless;
         }
-        if (array_reserve(&variables->frames, &variables->frame_capacity,
-                          variables->frame_count, sizeof(*variables->frames)) < 0)
+        if (APPEND(variables->frames, variables->frame_count, variables->frame_capacity,
+                   variable) < 0)
                 return -ENOMEM;
-        variables->frames[variables->frame_count++] = variable;
         return location->kind == LOCATION_MEMORY
                    ? add_behind_register(collector, location)
                    : 0;
@@ -369,12 +358,11 @@ static int add_nowhere(struct collector *collector)
         for (size_t i = 0; i < scope->count; i++) {
                 const struct code_range *range = &collector->ranges[scope->first + i];
 
-                if (array_reserve(&variables->unplaced, &variables->unplaced_capacity,
-                                  variables->unplaced_count,
-                                  sizeof(*variables->unplaced)) < 0)
+                if (APPEND(variables->unplaced, variables->unplaced_count,
+                           variables->unplaced_capacity,
+                           (struct unplaced_variable){range->low, range->high,
+                                                      *collector->die}) < 0)
                         return -ENOMEM;
-                variables->unplaced[variables->unplaced_count++] =
-                    (struct unplaced_variable){range->low, range->high, *collector->die};
         }
         return 0;
 }
@@ -440,12 +428,8 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
         if (type == TYPE_NONE ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 return collector->reader->error;
-        if (array_reserve(&variables->calls, &variables->call_capacity,
-                          variables->call_count, sizeof(*variables->calls)) < 0)
-                return -ENOMEM;
-        variables->calls[variables->call_count++] =
-            (struct call_result){address, type, name_of(collector, &callee)};
-        return 0;
+        return APPEND(variables->calls, variables->call_count, variables->call_capacity,
+                      (struct call_result){address, type, name_of(collector, &callee)});
 }
 
 static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)

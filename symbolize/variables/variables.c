@@ -5,14 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "append.h"
+
 #include "variable_entries.h"
-
-static int compare_calls(const void *left, const void *right)
-{
-        const struct call_result *a = left, *b = right;
-
-        return a->return_vaddr < b->return_vaddr ? -1 : a->return_vaddr > b->return_vaddr;
-}
 
 static int build_maps(struct range_map *maps)
 {
@@ -35,7 +30,7 @@ int variables_read(struct variables *variables, struct type_reader *reader,
                 error = build_maps(maps[i]);
         if (variables->call_count > 1)
                 qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
-                      compare_calls);
+                      number_order);
         return error == -ENOMEM ? error : 0;
 }
 
@@ -119,7 +114,7 @@ static const struct call_result *call_at(const struct variables *variables,
 
         return variables->call_count
                    ? bsearch(&key, variables->calls, variables->call_count, sizeof(key),
-                             compare_calls)
+                             number_order)
                    : NULL;
 }
 
