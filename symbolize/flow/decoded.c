@@ -2,17 +2,23 @@
 /* Steps keep only what most questions need; few ask for more. */
 #include "decoded.h"
 
+bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count)
+{
+        ZydisDecoder decoder;
+
+        return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+                                             ZYDIS_STACK_WIDTH_64)) &&
+               ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+                   &decoder, bytes, count, &decoded->instruction, decoded->operands));
+}
+
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step)
 {
         uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
         size_t length = step->instruction.length_bytes;
-        ZydisDecoder decoder;
 
         return length <= sizeof(bytes) &&
                elf_file_read_code(code->file, step->vaddr, bytes, length) == length &&
-               ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-                                             ZYDIS_STACK_WIDTH_64)) &&
-               ZYAN_SUCCESS(ZydisDecoderDecodeFull(
-                   &decoder, bytes, length, &decoded->instruction, decoded->operands));
+               decoded_bytes(decoded, bytes, length);
 }

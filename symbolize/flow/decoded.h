@@ -13,6 +13,9 @@ struct decoded {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
+/* Decodes the instruction that BYTES, COUNT of them, begin with. False: there is none. */
+bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count);
+
 /* Decodes STEP of CODE again from its file. False: it cannot be read. */
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step);

@@ -3,12 +3,7 @@
  * instruction still tells which registers it changes. */
 #include "flow_instruction.h"
 
-#include <Zydis/Zydis.h>
-
-struct decoded {
-        ZydisDecodedInstruction instruction;
-        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
+#include "decoded.h"
 
 /* ---- registers ---- */
 
@@ -56,31 +51,6 @@ static uint32_t register_bit(ZydisRegister name)
         return number < REGISTER_COUNT ? UINT32_C(1) << number : 0;
 }
 
-/* Zydis names the pointer registers of string instructions only as bases, for some of
- * them, and not the result of a system call. */
-static uint32_t written_unnamed(const struct decoded *decoded)
-{
-        uint32_t written = 0;
-
-        switch (decoded->instruction.meta.category) {
-        case ZYDIS_CATEGORY_STRINGOP:
-        case ZYDIS_CATEGORY_IOSTRINGOP:
-                break;
-        case ZYDIS_CATEGORY_SYSCALL:
-        case ZYDIS_CATEGORY_INTERRUPT:
-                return UINT32_C(1) << REGISTER_RAX;
-        default:
-                return 0;
-        }
-        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
-                const ZydisDecodedOperand *operand = &decoded->operands[i];
-
-                if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
-                        written |= register_bit(operand->mem.base);
-        }
-        return written;
-}
-
 /* Whether MNEMONIC sets the whole register to a number. */
 static bool makes_number(ZydisMnemonic mnemonic)
 {
@@ -105,50 +75,39 @@ static bool makes_number(ZydisMnemonic mnemonic)
         }
 }
 
-/* Registers that are written by half have zeros in the other: no address is so small. */
-static uint32_t number_registers(const struct decoded *decoded)
+/* Whether Zydis names the base of a memory operand though the instruction also moves it.
+ */
+static bool moves_bases(const struct decoded *decoded)
+{
+        return decoded->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP ||
+               decoded->instruction.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+}
+
+/* Registers that are written by half have zeros in the other: no address is so small.
+ * Zydis does not name the result of a system call. */
+static void set_written(struct instruction *result, const struct decoded *decoded)
 {
         bool all = makes_number(decoded->instruction.mnemonic);
-        uint32_t numbers = 0;
 
+        if (decoded->instruction.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+            decoded->instruction.meta.category == ZYDIS_CATEGORY_INTERRUPT)
+                result->written |= UINT32_C(1) << REGISTER_RAX;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
 
-                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-                    (operand->size == 32 || (all && operand->size == 64)))
-                        numbers |= register_bit(operand->reg.value);
+                if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && moves_bases(decoded))
+                        result->written |= register_bit(operand->mem.base);
+                if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+                    !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+                        continue;
+                uint32_t bit = register_bit(operand->reg.value);
+
+                result->written |= bit;
+                if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                        result->modified |= bit;
+                if (operand->size == 32 || (all && operand->size == 64))
+                        result->numbers |= bit;
         }
-        return numbers;
-}
-
-static uint32_t modified_registers(const struct decoded *decoded)
-{
-        uint32_t modified = 0;
-
-        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
-                const ZydisDecodedOperand *operand = &decoded->operands[i];
-
-                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-                        modified |= register_bit(operand->reg.value);
-        }
-        return modified;
-}
-
-static uint32_t written_registers(const struct decoded *decoded)
-{
-        uint32_t written = written_unnamed(decoded);
-
-        for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
-                const ZydisDecodedOperand *operand = &decoded->operands[i];
-
-                if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                    operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-                        written |= register_bit(operand->reg.value);
-        }
-        return written;
 }
 
 /* ---- memory ---- */
@@ -227,32 +186,38 @@ static bool converts_one(ZydisMnemonic mnemonic)
 
 /* ---- operations ---- */
 
+/* OPERATION from register FROM to TO, with CONSTANT, where both are known here. */
+static void set(struct instruction *result, enum operation operation, uint8_t to,
+                uint8_t from, int64_t constant)
+{
+        if (to >= REGISTER_COUNT || from >= REGISTER_COUNT)
+                return;
+        result->operation = operation;
+        result->destination = to;
+        result->source = from;
+        result->immediate = constant;
+}
+
 static void set_move(struct instruction *result, const ZydisDecodedOperand *to,
                      const ZydisDecodedOperand *from)
 {
-        uint8_t destination = whole_register(to);
+        bool constant = from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        bool stores = to->type == ZYDIS_OPERAND_TYPE_MEMORY;
+        uint8_t destination = whole_register(to), source = whole_register(from);
 
-        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-            to->type == ZYDIS_OPERAND_TYPE_REGISTER && to->size >= 32) {
+        if (constant && to->type == ZYDIS_OPERAND_TYPE_REGISTER && to->size >= 32) {
                 result->operation = OPERATION_CONSTANT;
                 result->destination = instruction_register(to->reg.value);
                 result->immediate = to->size == 32 ? (int64_t)(uint32_t)from->imm.value.u
                                                    : from->imm.value.s;
-        } else if (destination < REGISTER_COUNT &&
-                   whole_register(from) < REGISTER_COUNT) {
-                result->operation = OPERATION_MOVE;
-                result->destination = destination;
-                result->source = whole_register(from);
-        } else if (destination < REGISTER_COUNT &&
-                   from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-                result->operation = OPERATION_LOAD;
-                result->destination = destination;
-        } else if (to->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-                   whole_register(from) < REGISTER_COUNT) {
+        } else if (destination < REGISTER_COUNT && source < REGISTER_COUNT) {
+                set(result, OPERATION_MOVE, destination, source, 0);
+        } else if (from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+                set(result, OPERATION_LOAD, destination, destination, 0);
+        } else if (stores && source < REGISTER_COUNT) {
                 result->operation = OPERATION_STORE;
-                result->source = whole_register(from);
-        } else if (to->type == ZYDIS_OPERAND_TYPE_MEMORY && to->size == 64 &&
-                   from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+                result->source = source;
+        } else if (stores && constant && to->size == 64) {
                 result->operation = OPERATION_STORE_CONSTANT;
                 result->immediate = from->imm.value.s;
         }
@@ -262,59 +227,25 @@ static void set_choice(struct instruction *result, const ZydisDecodedOperand *to
                        const ZydisDecodedOperand *from)
 {
         set_move(result, to, from);
-        switch (result->operation) {
-        case OPERATION_MOVE:
+        if (result->operation == OPERATION_MOVE)
                 result->operation = OPERATION_CHOOSE;
-                break;
-        case OPERATION_LOAD:
+        else if (result->operation == OPERATION_LOAD)
                 result->operation = OPERATION_CHOOSE_LOAD;
-                break;
-        default:
-                result->operation = OPERATION_OTHER;
-                break;
-        }
 }
 
 static void set_sum(struct instruction *result, const ZydisDecodedOperand *to,
                     const ZydisDecodedOperand *from, bool subtract)
 {
-        result->destination = whole_register(to);
-        if (result->destination >= REGISTER_COUNT)
-                return;
-        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-                result->operation = OPERATION_ADD_CONSTANT;
-                result->immediate =
-                    subtract ? (int64_t)-from->imm.value.u : from->imm.value.s;
-        } else if (whole_register(from) < REGISTER_COUNT) {
-                result->operation = subtract ? OPERATION_SUBTRACT : OPERATION_ADD;
-                result->source = whole_register(from);
-        } else if (!subtract && from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-                result->operation = OPERATION_ADD_LOAD;
-        }
-}
+        uint8_t destination = whole_register(to);
 
-static void set_step(struct instruction *result, const ZydisDecodedOperand *to,
-                     int64_t step)
-{
-        result->destination = whole_register(to);
-        if (result->destination < REGISTER_COUNT) {
-                result->operation = OPERATION_ADD_CONSTANT;
-                result->immediate = step;
-        }
-}
-
-static void set_product(struct instruction *result, const ZydisDecodedOperand *to,
-                        const ZydisDecodedOperand *from,
-                        const ZydisDecodedOperand *factor)
-{
-        if (whole_register(to) >= REGISTER_COUNT ||
-            whole_register(from) >= REGISTER_COUNT ||
-            factor->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-                return;
-        result->operation = OPERATION_MULTIPLY;
-        result->destination = whole_register(to);
-        result->source = whole_register(from);
-        result->immediate = factor->imm.value.s;
+        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+                set(result, OPERATION_ADD_CONSTANT, destination, destination,
+                    subtract ? (int64_t)-from->imm.value.u : from->imm.value.s);
+        else if (from->type == ZYDIS_OPERAND_TYPE_MEMORY && !subtract)
+                set(result, OPERATION_ADD_LOAD, destination, destination, 0);
+        else
+                set(result, subtract ? OPERATION_SUBTRACT : OPERATION_ADD, destination,
+                    whole_register(from), 0);
 }
 
 static void set_jump(struct instruction *result, const struct decoded *decoded,
@@ -349,35 +280,6 @@ static uint8_t lowest_byte(const ZydisDecodedOperand *operand)
         }
 }
 
-static void set_truth(struct instruction *result, const ZydisDecodedOperand *to)
-{
-        result->destination = lowest_byte(to);
-        if (result->destination < REGISTER_COUNT)
-                result->operation = OPERATION_TRUTH;
-}
-
-static void set_extension(struct instruction *result, const ZydisDecodedOperand *to,
-                          const ZydisDecodedOperand *from)
-{
-        if (to->type != ZYDIS_OPERAND_TYPE_REGISTER || to->size < 32 ||
-            lowest_byte(from) >= REGISTER_COUNT)
-                return;
-        result->operation = OPERATION_EXTEND;
-        result->destination = instruction_register(to->reg.value);
-        result->source = lowest_byte(from);
-}
-
-static void set_half(struct instruction *result, uint8_t to, uint8_t from,
-                     int64_t constant)
-{
-        if (to >= REGISTER_COUNT || from >= REGISTER_COUNT)
-                return;
-        result->operation = OPERATION_ADD_HALF;
-        result->destination = to;
-        result->source = from;
-        result->immediate = constant;
-}
-
 /* Of instructions for integers of 4 bytes, and what extends these. */
 static void set_half_operation(struct instruction *result, const struct decoded *decoded)
 {
@@ -388,32 +290,35 @@ static void set_half_operation(struct instruction *result, const struct decoded 
 
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_MOV:
-                set_half(result, to, half_register(second), 0);
+                set(result, OPERATION_ADD_HALF, to, half_register(second), 0);
                 break;
         case ZYDIS_MNEMONIC_MOVSXD:
-                set_half(result, whole_register(first), half_register(second), 0);
+                set(result, OPERATION_ADD_HALF, whole_register(first),
+                    half_register(second), 0);
                 break;
         case ZYDIS_MNEMONIC_CDQE:
-                set_half(result, REGISTER_RAX, REGISTER_RAX, 0);
+                set(result, OPERATION_ADD_HALF, REGISTER_RAX, REGISTER_RAX, 0);
                 break;
         case ZYDIS_MNEMONIC_ADD:
                 if (constant)
-                        set_half(result, to, to, (int32_t)second->imm.value.u);
+                        set(result, OPERATION_ADD_HALF, to, to,
+                            (int32_t)second->imm.value.u);
                 break;
         case ZYDIS_MNEMONIC_SUB:
                 if (constant)
-                        set_half(result, to, to, -(int64_t)(int32_t)second->imm.value.u);
+                        set(result, OPERATION_ADD_HALF, to, to,
+                            -(int64_t)(int32_t)second->imm.value.u);
                 break;
         case ZYDIS_MNEMONIC_INC:
-                set_half(result, to, to, 1);
+                set(result, OPERATION_ADD_HALF, to, to, 1);
                 break;
         case ZYDIS_MNEMONIC_DEC:
-                set_half(result, to, to, -1);
+                set(result, OPERATION_ADD_HALF, to, to, -1);
                 break;
         case ZYDIS_MNEMONIC_LEA:
                 if (result->memory.index == REGISTER_NONE)
-                        set_half(result, to, result->memory.base,
-                                 result->memory.displacement);
+                        set(result, OPERATION_ADD_HALF, to, result->memory.base,
+                            result->memory.displacement);
                 break;
         default:
                 break;
@@ -425,6 +330,11 @@ static void set_operation(struct instruction *result, const struct decoded *deco
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
         const ZydisDecodedOperand *second = &decoded->operands[1];
+        bool constant = second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        uint8_t to = whole_register(first);
+        uint8_t part = first->type == ZYDIS_OPERAND_TYPE_REGISTER
+                           ? instruction_register(first->reg.value)
+                           : REGISTER_OTHER;
 
         switch (decoded->instruction.meta.category) {
         case ZYDIS_CATEGORY_CALL:
@@ -444,7 +354,7 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                 result->operation = OPERATION_NOTHING;
                 return;
         case ZYDIS_CATEGORY_SETCC:
-                set_truth(result, first);
+                set(result, OPERATION_TRUTH, lowest_byte(first), lowest_byte(first), 0);
                 return;
         case ZYDIS_CATEGORY_CMOV:
                 set_choice(result, first, second);
@@ -457,12 +367,13 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                 set_move(result, first, second);
                 break;
         case ZYDIS_MNEMONIC_MOVZX:
-                set_extension(result, first, second);
+                if (first->size >= 32)
+                        set(result, OPERATION_EXTEND,
+                            instruction_register(first->reg.value), lowest_byte(second),
+                            0);
                 break;
         case ZYDIS_MNEMONIC_LEA:
-                result->destination = whole_register(first);
-                if (result->destination < REGISTER_COUNT)
-                        result->operation = OPERATION_ADDRESS;
+                set(result, OPERATION_ADDRESS, to, to, 0);
                 break;
         case ZYDIS_MNEMONIC_ADD:
                 set_sum(result, first, second, false);
@@ -471,42 +382,35 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                 set_sum(result, first, second, true);
                 break;
         case ZYDIS_MNEMONIC_INC:
-                set_step(result, first, 1);
+                set(result, OPERATION_ADD_CONSTANT, to, to, 1);
                 break;
         case ZYDIS_MNEMONIC_DEC:
-                set_step(result, first, -1);
+                set(result, OPERATION_ADD_CONSTANT, to, to, -1);
                 break;
         case ZYDIS_MNEMONIC_SHL:
-                set_product(result, first, first, second);
-                if (result->operation == OPERATION_MULTIPLY)
-                        result->operation = OPERATION_SHIFT_LEFT;
+                if (constant)
+                        set(result, OPERATION_SHIFT_LEFT, to, to, second->imm.value.s);
                 break;
         case ZYDIS_MNEMONIC_IMUL:
                 if (decoded->instruction.operand_count_visible == 3)
-                        set_product(result, first, second, &decoded->operands[2]);
+                        set(result, OPERATION_MULTIPLY, to, whole_register(second),
+                            decoded->operands[2].imm.value.s);
                 break;
         case ZYDIS_MNEMONIC_AND:
-                result->destination = whole_register(first);
-                if (result->destination < REGISTER_COUNT &&
-                    second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-                    second->imm.value.s < 0)
-                        result->operation = OPERATION_ALIGN;
+                if (constant && second->imm.value.s < 0)
+                        set(result, OPERATION_ALIGN, to, to, 0);
                 break;
         case ZYDIS_MNEMONIC_OR:
-                result->destination = instruction_register(first->reg.value);
-                if (first->type == ZYDIS_OPERAND_TYPE_REGISTER && first->size >= 32 &&
-                    result->destination < REGISTER_COUNT &&
-                    second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-                        result->operation = OPERATION_OR_CONSTANT;
-                        result->immediate = second->imm.value.s;
-                }
+                if (constant && first->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    first->size >= 32)
+                        set(result, OPERATION_OR_CONSTANT, part, part,
+                            second->imm.value.s);
                 break;
         case ZYDIS_MNEMONIC_XOR:
                 if (first->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     second->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     first->reg.value == second->reg.value && first->size >= 32) {
-                        result->operation = OPERATION_CONSTANT;
-                        result->destination = instruction_register(first->reg.value);
+                        set(result, OPERATION_CONSTANT, part, part, 0);
                         result->modified = 0; /* it is made of nothing */
                 }
                 break;
@@ -537,21 +441,15 @@ bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
 {
         const ZydisInstructionAttributes repeating =
             ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
-        ZydisDecoder decoder;
         struct decoded decoded;
 
-        if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-                                         ZYDIS_STACK_WIDTH_64)) ||
-            ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, count,
-                                               &decoded.instruction, decoded.operands)))
+        if (!decoded_bytes(&decoded, bytes, count))
                 return false;
         *instruction = (struct instruction){.length_bytes = decoded.instruction.length,
                                             .operation = OPERATION_OTHER,
                                             .destination = REGISTER_NONE,
-                                            .source = REGISTER_NONE,
-                                            .written = written_registers(&decoded),
-                                            .modified = modified_registers(&decoded),
-                                            .numbers = number_registers(&decoded)};
+                                            .source = REGISTER_NONE};
+        set_written(instruction, &decoded);
         const ZydisDecodedOperand *memory = memory_of(&decoded);
 
         if (memory) {
