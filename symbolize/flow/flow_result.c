@@ -11,7 +11,13 @@
 #include "rule.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_NAMES = 8, RESULT_ASKED = 64 };
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_ASKED = 64 };
+
+/* A type that the pointer has, and the name of one that says so. */
+struct told {
+        uint32_t type;    /* TYPE_NONE: none */
+        uint32_t pointer; /* 0: not known */
+};
 
 /* The ways of a pointer, and the types that it has there. */
 struct pursuit {
@@ -19,22 +25,16 @@ struct pursuit {
         size_t call;                   /* step */
         origin asked_of[RESULT_ASKED]; /* variables that were asked about */
         size_t asked_count;
-        /* The first pointer to each of the first few types. */
-        struct {
-                uint32_t type;
-                uint32_t pointer; /* its name; 0: not known */
-        } names[RESULT_NAMES];
-        size_t name_count;
         struct {
                 size_t step;
                 struct flow_state state;
-                uint32_t type; /* as of the pursuit, where the way begins */
+                struct told told; /* as of the pursuit, where the way begins */
         } ways[RESULT_WAYS];
         size_t way_count;
         size_t steps_left;
-        uint32_t type;           /* the largest so far, on this way; TYPE_NONE: none */
-        uint32_t type_before;    /* where the way began */
-        uint32_t type_elsewhere; /* the largest on the ways that are done */
+        struct told told;           /* the largest so far, on this way */
+        struct told told_before;    /* where the way began */
+        struct told told_elsewhere; /* the largest on the ways that are done */
         bool lineless; /* the call may be merged of several, or hoisted before a branch */
         bool parted;   /* the way has forked since the call */
         bool several;  /* allocations that the compiler merged, of different types */
@@ -51,59 +51,34 @@ static bool is_result(const struct place_value *value)
         return value->kind == PLACE_RESULT && value->offset == 0;
 }
 
-/* The one of A and B that tells more. */
-static uint32_t larger(const struct types *types, uint32_t a, uint32_t b)
+/* Whether B tells more than A. */
+static bool tells_more(const struct types *types, uint32_t a, uint32_t b)
 {
-        if (a == TYPE_NONE || b == TYPE_NONE)
-                return a == TYPE_NONE ? b : a;
-        return types->items[b].size_bytes > types->items[a].size_bytes ||
-                       (types->items[b].size_bytes == types->items[a].size_bytes &&
-                        type_holds(types, b, 0, a))
-                   ? b
-                   : a;
+        if (a == b || b == TYPE_NONE)
+                return false;
+        return a == TYPE_NONE ||
+               types->items[b].size_bytes > types->items[a].size_bytes ||
+               (types->items[b].size_bytes == types->items[a].size_bytes &&
+                type_holds(types, b, 0, a));
 }
 
-/* Whether the name of a pointer to TYPE is wanted. */
-static bool wants_name(const struct pursuit *pursuit, uint32_t type)
-{
-        for (size_t i = 0; i < pursuit->name_count; i++)
-                if (pursuit->names[i].type == type)
-                        return false;
-        return pursuit->name_count < RESULT_NAMES;
-}
-
-static void keep_name(struct pursuit *pursuit, uint32_t type, uint32_t pointer)
-{
-        pursuit->names[pursuit->name_count].type = type;
-        pursuit->names[pursuit->name_count++].pointer = pointer;
-}
-
-static uint32_t name_kept(const struct pursuit *pursuit, uint32_t type)
-{
-        for (size_t i = 0; i < pursuit->name_count; i++)
-                if (pursuit->names[i].type == type)
-                        return pursuit->names[i].pointer;
-        return 0;
-}
-
-/* Whether TYPE tells something; it is considered then. */
-static bool consider(const struct flow_context *flow, struct pursuit *pursuit,
-                     uint32_t type)
+/* Whether TYPE tells more than is known on the way. */
+static bool is_new(const struct flow_context *flow, const struct pursuit *pursuit,
+                   uint32_t type)
 {
         const struct types *types = flow->input->reader->types;
 
-        if (type == TYPE_NONE || types->items[type].kind == TYPE_OPAQUE)
-                return false;
-        pursuit->type = larger(types, pursuit->type, type);
-        return true;
+        return type != TYPE_NONE && types->items[type].kind != TYPE_OPAQUE &&
+               tells_more(types, pursuit->told.type, type);
 }
 
-/* The same for the target of VALUE, a pointer in a variable or from the call. */
+/* Considers VALUE, a pointer in a variable or from the call. */
 static void consider_pointer(const struct flow_context *flow, struct pursuit *pursuit,
                              const struct place_value *value)
 {
-        if (consider(flow, pursuit, value->type) && wants_name(pursuit, value->type))
-                keep_name(pursuit, value->type, pointer_name(pursuit->walk, value));
+        if (is_new(flow, pursuit, value->type))
+                pursuit->told =
+                    (struct told){value->type, pointer_name(pursuit->walk, value)};
 }
 
 /* Whether a block of type A cannot be one of type B, as neither begins with the other. */
@@ -119,17 +94,18 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
-        bool first = pursuit->type_elsewhere == TYPE_NONE;
+        const uint32_t here = pursuit->told.type, before = pursuit->told_before.type;
+        const uint32_t elsewhere = pursuit->told_elsewhere.type;
 
         if (pursuit->lineless)
                 pursuit->several |=
-                    pursuit->type == TYPE_NONE ||
-                    (!first && !type_same(types, pursuit->type, pursuit->type_elsewhere));
+                    here == TYPE_NONE ||
+                    (elsewhere != TYPE_NONE && !type_same(types, here, elsewhere));
         else
-                pursuit->several |= pursuit->type != pursuit->type_before &&
-                                    pursuit->type_elsewhere != pursuit->type_before &&
-                                    unlike(types, pursuit->type, pursuit->type_elsewhere);
-        pursuit->type_elsewhere = larger(types, pursuit->type_elsewhere, pursuit->type);
+                pursuit->several |= here != before && elsewhere != before &&
+                                    unlike(types, here, elsewhere);
+        if (tells_more(types, elsewhere, here))
+                pursuit->told_elsewhere = pursuit->told;
 }
 
 /* Takes note of a TYPE that begins where VALUE leads, behind the pointer: of structures,
@@ -222,10 +198,10 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
                         consider_behind(flow, pursuit, value, there.type);
                 return;
         }
-        if (consider(flow, pursuit, there.type) && wants_name(pursuit, there.type))
-                keep_name(pursuit, there.type,
-                          pointer_name_stored(pursuit->walk, &without_slots, &place,
-                                              step->vaddr));
+        if (is_new(flow, pursuit, there.type))
+                pursuit->told = (struct told){
+                    there.type, pointer_name_stored(pursuit->walk, &without_slots, &place,
+                                                    step->vaddr)};
 }
 
 static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
@@ -235,14 +211,14 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
 
         /* Before that, a variable of one way may belong to the other. */
         pursuit->several |=
-            pursuit->lineless && !pursuit->parted && pursuit->type != TYPE_NONE;
+            pursuit->lineless && !pursuit->parted && pursuit->told.type != TYPE_NONE;
         pursuit->parted = true;
         if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS) {
                 pursuit->several |= pursuit->lineless; /* it may say something else */
                 return;
         }
         pursuit->ways[pursuit->way_count].step = step;
-        pursuit->ways[pursuit->way_count].type = pursuit->type;
+        pursuit->ways[pursuit->way_count].told = pursuit->told;
         pursuit->ways[pursuit->way_count++].state = *state;
 }
 
@@ -279,18 +255,19 @@ static void take_returned(const struct flow_context *flow, struct pursuit *pursu
 static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
+        const uint32_t type = pursuit->told.type;
 
-        if (pursuit->type == TYPE_NONE)
+        if (type == TYPE_NONE)
                 return false;
-        uint64_t bytes = types->items[pursuit->type].size_bytes;
+        uint64_t bytes = types->items[type].size_bytes;
 
         if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
                 return true;
         return bytes > 0 && pursuit->behind_type != TYPE_NONE &&
-               pursuit->behind_bytes >= bytes && !type_open_ended(types, pursuit->type) &&
-               !type_holds(types, pursuit->type, pursuit->behind_bytes % bytes,
+               pursuit->behind_bytes >= bytes && !type_open_ended(types, type) &&
+               !type_holds(types, type, pursuit->behind_bytes % bytes,
                            pursuit->behind_type) &&
-               !type_holds(types, pursuit->behind_type, 0, pursuit->type);
+               !type_holds(types, pursuit->behind_type, 0, type);
 }
 
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
@@ -356,10 +333,10 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                                   .call = at,
                                   .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
-                                  .type = TYPE_NONE,
-                                  .behind_type = TYPE_NONE,
-                                  .type_before = TYPE_NONE,
-                                  .type_elsewhere = TYPE_NONE};
+                                  .told = {TYPE_NONE, 0},
+                                  .told_before = {TYPE_NONE, 0},
+                                  .told_elsewhere = {TYPE_NONE, 0},
+                                  .behind_type = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
@@ -379,27 +356,28 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         while (pursuit.way_count > 0) {
                 struct flow_state other = pursuit.ways[--pursuit.way_count].state;
 
-                pursuit.type = pursuit.type_before = pursuit.ways[pursuit.way_count].type;
+                pursuit.told = pursuit.told_before = pursuit.ways[pursuit.way_count].told;
                 pursue(flow, code, &pursuit, &other,
                        pursuit.ways[pursuit.way_count].step);
                 end_way(flow, &pursuit);
         }
         pursuit.several |= pursuit.lineless && !pursuit.parted;
-        pursuit.type = pursuit.type_elsewhere;
-        if (pursuit.several || (rule_applies("merged-call") &&
-                                (merged_call_beside(walk, pursuit.held, pursuit.type) ||
-                                 merged_call_before(walk, at, pursuit.type))))
-                pursuit.type = TYPE_NONE;
+        pursuit.told = pursuit.told_elsewhere;
+        if (pursuit.several ||
+            (rule_applies("merged-call") &&
+             (merged_call_beside(walk, pursuit.held, pursuit.told.type) ||
+              merged_call_before(walk, at, pursuit.told.type))))
+                pursuit.told = (struct told){TYPE_NONE, 0};
         uint32_t returned = pursuit.returned
                                 ? type_pointee(flow->input->reader, return_type(flow))
                                 : TYPE_NONE;
 
-        if (consider(flow, &pursuit, returned) && wants_name(&pursuit, returned))
-                keep_name(&pursuit, returned, pointer_name_returned(walk));
+        if (is_new(flow, &pursuit, returned))
+                pursuit.told = (struct told){returned, pointer_name_returned(walk)};
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
-        answer->place =
-            is_header(flow, &pursuit) ? place_unknown : place_pointer(pursuit.type, 0);
+        answer->place = is_header(flow, &pursuit) ? place_unknown
+                                                  : place_pointer(pursuit.told.type, 0);
         if (answer->place.kind == PLACE_POINTER)
-                answer->pointer = name_kept(&pursuit, pursuit.type);
+                answer->pointer = pursuit.told.pointer;
 }

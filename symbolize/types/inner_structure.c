@@ -16,9 +16,7 @@ static const struct member *member_around(const struct types *types,
         return NULL;
 }
 
-/* One step from *TYPE into what *OFFSET is in, *OFFSET then in that. False: there is
- * nothing further, or it is not told which. */
-static bool enter(const struct types *types, uint32_t *type, uint64_t *offset)
+bool inner_structure_enter(const struct types *types, uint32_t *type, uint64_t *offset)
 {
         if (*type >= types->count)
                 return false;
@@ -50,7 +48,8 @@ bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_of
         uint32_t inner = TYPE_NONE, at = a;
         uint64_t inside = 0;
 
-        for (int i = 0; i < TYPE_NESTING_LIMIT && enter(types, &at, &a_offset); i++)
+        for (int i = 0;
+             i < TYPE_NESTING_LIMIT && inner_structure_enter(types, &at, &a_offset); i++)
                 if (at < types->count && types->items[at].kind == TYPE_STRUCT) {
                         inner = at;
                         inside = a_offset;
@@ -64,7 +63,8 @@ bool inner_structure_begins(const struct types *types, uint32_t outer, uint64_t 
 {
         if (inner >= types->count || types->items[inner].kind != TYPE_STRUCT)
                 return false;
-        for (int i = 0; i < TYPE_NESTING_LIMIT && enter(types, &outer, &offset); i++)
+        for (int i = 0;
+             i < TYPE_NESTING_LIMIT && inner_structure_enter(types, &outer, &offset); i++)
                 if (offset == 0 && type_same(types, outer, inner))
                         return true;
         return false;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "append.h"
+#include "inner_structure.h"
 
 enum { DEPTH_LIMIT = 48 }; /* of classes in classes */
 
@@ -86,24 +87,6 @@ static const struct virtual_base *find(const struct virtual_bases *bases, uint32
         return found == HASH_INDEX_NONE ? NULL : &bases->items[found];
 }
 
-/* The member of CLASS, a structure, that *OFFSET_BYTES lies in, from whose start it is
- * counted then; TYPE_NONE: there is none. */
-static uint32_t member_around(const struct types *types, const struct type *class,
-                              uint64_t *offset_bytes)
-{
-        for (uint32_t i = 0; i < class->member_count; i++) {
-                const struct member *member = &types->members[class->first_member + i];
-
-                if (member->type < types->count &&
-                    *offset_bytes - member->offset_bytes <
-                        types->items[member->type].size_bytes) {
-                        *offset_bytes -= member->offset_bytes;
-                        return member->type;
-                }
-        }
-        return TYPE_NONE;
-}
-
 /* A class shares the table of its first base, and so does a class that begins with it. */
 bool virtual_bases_in(const struct virtual_bases *bases, const struct types *types,
                       uint32_t type, uint64_t offset_bytes, uint64_t table_offset_bytes,
@@ -118,9 +101,8 @@ bool virtual_bases_in(const struct virtual_bases *bases, const struct types *typ
                         *base = found->base;
                         return true;
                 }
-                if (types->items[type].kind != TYPE_STRUCT)
+                if (!inner_structure_enter(types, &type, &offset_bytes))
                         return false;
-                type = member_around(types, &types->items[type], &offset_bytes);
         }
         return false;
 }

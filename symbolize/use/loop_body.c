@@ -183,74 +183,48 @@ static bool calls(const struct flow_code *code, size_t first, size_t count)
         return false;
 }
 
-/* Blocks to go on from, by their distance from the start. */
-struct distances {
-        size_t first[ROUND_LIMIT + 1]; /* entry; SIZE_MAX: none */
-        size_t *next;                  /* entry of the same distance */
-        size_t *blocks;                /* of the entries */
-        size_t count;
-        bool *done;
-};
-
-static void put(struct distances *distances, const struct loop_body *body, size_t block,
-                size_t distance)
-{
-        if (block == SIZE_MAX || !body->inside[block] || distance > ROUND_LIMIT ||
-            distances->done[block])
-                return;
-        distances->blocks[distances->count] = block;
-        distances->next[distances->count] = distances->first[distance];
-        distances->first[distance] = distances->count++;
-}
-
-/* Dial's algorithm, from the end of block FROM round to its end. */
-static uint32_t run(struct distances *distances, const struct loop_body *body,
-                    size_t from)
+/* Improves the distances AT of BODY's blocks from the start of block FROM, in
+ * instructions; returns whether one became shorter. */
+static bool shorten(const struct loop_body *body, size_t from, uint32_t *at)
 {
         const struct flow_code *code = body->code;
+        bool shorter = false;
 
-        for (int n = 0; n < 2; n++)
-                put(distances, body, code->blocks[from].next[n],
-                    code->blocks[from].count);
-        for (size_t d = 0; d <= ROUND_LIMIT; d++)
-                while (distances->first[d] != SIZE_MAX) {
-                        const size_t block = distances->blocks[distances->first[d]];
-                        const struct flow_block *at = &code->blocks[block];
+        for (size_t i = 0; i < body->block_count; i++) {
+                const size_t index = body->blocks[i];
+                const struct flow_block *block = &code->blocks[index];
+                const uint64_t end =
+                    (index == from ? 0 : (uint64_t)at[index]) + block->count;
 
-                        distances->first[d] = distances->next[distances->first[d]];
-                        if (block == from)
-                                return (uint32_t)d;
-                        if (distances->done[block] || calls(code, at->first, at->count))
+                if (end > ROUND_LIMIT || calls(code, block->first, block->count))
+                        continue;
+                for (int n = 0; n < 2; n++) {
+                        const size_t next = block->next[n];
+
+                        if (next == SIZE_MAX || !body->inside[next] || end >= at[next])
                                 continue;
-                        distances->done[block] = true;
-                        for (int n = 0; n < 2; n++)
-                                put(distances, body, at->next[n], d + at->count);
+                        at[next] = (uint32_t)end;
+                        shorter = true;
                 }
-        return 0;
+        }
+        return shorter;
 }
 
 uint32_t loop_body_shortest(const struct loop_body *body, size_t step)
 {
         const size_t from = flow_code_block(body->code, step);
-        const struct flow_block *block = &body->code->blocks[from];
-        const size_t entries = 2 * body->block_count + 2;
-        struct distances *distances = malloc(sizeof(*distances));
-        uint32_t shortest = 0;
+        const size_t bytes = body->code->block_count * sizeof(uint32_t);
+        uint32_t *at = malloc(bytes);
+        int rounds = 0;
 
-        if (!distances)
+        if (!at)
                 return 0;
-        for (size_t d = 0; d <= ROUND_LIMIT; d++)
-                distances->first[d] = SIZE_MAX;
-        distances->count = 0;
-        distances->next = malloc(entries * sizeof(size_t));
-        distances->blocks = malloc(entries * sizeof(size_t));
-        distances->done = calloc(body->code->block_count, sizeof(bool));
-        if (distances->next && distances->blocks && distances->done &&
-            block->count <= ROUND_LIMIT && !calls(body->code, block->first, block->count))
-                shortest = run(distances, body, from);
-        free(distances->next);
-        free(distances->blocks);
-        free(distances->done);
-        free(distances);
+        memset(at, 0xff, bytes); /* not reached */
+        while (rounds < LOOP_BODY_WORK && shorten(body, from, at))
+                rounds++;
+        const uint32_t shortest =
+            rounds == LOOP_BODY_WORK || at[from] == UINT32_MAX ? 0 : at[from];
+
+        free(at);
         return shortest;
 }
