@@ -56,25 +56,14 @@ enum { STEPS_BETWEEN = 32 };
 /* Whether STEP leads to CALL and nowhere else, after few others. */
 static bool leads_straight(const struct flow_code *code, size_t step, size_t call)
 {
-        for (int i = 0; i < STEPS_BETWEEN && step < code->step_count; i++) {
-                if (step == call)
-                        return true;
-                switch (code->steps[step].instruction.operation) {
-                case OPERATION_JUMP:
-                        step = flow_code_at(code, code->steps[step].instruction.target);
-                        break;
-                case OPERATION_CALL:
-                case OPERATION_BRANCH:
-                case OPERATION_JUMP_INDIRECT:
-                case OPERATION_END:
+        for (int i = 0; i < STEPS_BETWEEN && step != SIZE_MAX && step != call; i++) {
+                enum operation operation = code->steps[step].instruction.operation;
+
+                if (operation == OPERATION_CALL || operation == OPERATION_BRANCH)
                         return false;
-                default:
-                        if (++step < code->step_count && !flow_code_follows(code, step))
-                                return false;
-                        break;
-                }
+                step = flow_code_next(code, step);
         }
-        return false;
+        return step == call;
 }
 
 /* Whether CALL is in the range of VARIABLE's block, or comes next after it. */

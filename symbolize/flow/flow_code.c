@@ -94,6 +94,18 @@ static bool leaves(enum operation operation)
                operation == OPERATION_END;
 }
 
+size_t flow_code_next(const struct flow_code *code, size_t step)
+{
+        const struct instruction *instruction = &code->steps[step].instruction;
+
+        if (instruction->operation == OPERATION_JUMP)
+                return flow_code_at(code, instruction->target);
+        return !leaves(instruction->operation) && step + 1 < code->step_count &&
+                       flow_code_follows(code, step + 1)
+                   ? step + 1
+                   : SIZE_MAX;
+}
+
 /* Marks where blocks begin: at 0, after jumps and where they lead. */
 static void mark_leaders(const struct flow_code *code, bool *leaders)
 {
@@ -169,8 +181,7 @@ static void connect_blocks(struct flow_code *code)
                 block->next[0] =
                     target == SIZE_MAX ? SIZE_MAX : flow_code_block(code, target);
                 block->next[1] = !leaves(instruction->operation) &&
-                                         last + 1 < code->step_count &&
-                                         flow_code_follows(code, last + 1)
+                                         flow_code_next(code, last) != SIZE_MAX
                                      ? i + 1
                                      : SIZE_MAX;
                 for (int n = 0; n < 2; n++)

@@ -41,6 +41,10 @@ size_t flow_code_at(const struct flow_code *code, uint64_t vaddr);
 size_t flow_code_around(const struct flow_code *code, uint64_t vaddr);
 /* Whether STEP begins where the one before it ends. */
 bool flow_code_follows(const struct flow_code *code, size_t step);
+/* The step that comes after STEP, of a branch the one without a jump; SIZE_MAX: none, or
+ * it is not known. */
+size_t flow_code_next(const struct flow_code *code, size_t step);
+
 /* The first step at VADDR or after; the number of all: none. */
 size_t flow_code_from(const struct flow_code *code, uint64_t vaddr);
 /* The block that STEP is in. */

@@ -275,30 +275,23 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
 {
         while (at < code->step_count && pursuit->steps_left > 0 && has_result(state)) {
                 const struct flow_step *step = &code->steps[at];
-                const struct instruction *instruction = &step->instruction;
 
                 pursuit->steps_left--;
                 note_registers(pursuit, state);
                 consider_variables(flow, pursuit, state, step->vaddr);
                 consider_store(flow, pursuit, state, step);
-                switch (instruction->operation) {
+                switch (step->instruction.operation) {
                 case OPERATION_END:
                         take_returned(flow, pursuit, &state->registers[REGISTER_RAX]);
                         return;
-                case OPERATION_JUMP_INDIRECT:
-                        return;
-                case OPERATION_JUMP:
-                        at = flow_code_at(code, instruction->target);
-                        continue;
                 case OPERATION_BRANCH:
-                        fork_way(code, pursuit, state, instruction->target);
+                        fork_way(code, pursuit, state, step->instruction.target);
                         break;
                 default:
                         flow_effect(flow, state, step);
                         break;
                 }
-                if (++at < code->step_count && !flow_code_follows(code, at))
-                        return;
+                at = flow_code_next(code, at);
         }
 }
 

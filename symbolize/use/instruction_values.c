@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "decoded.h"
-
 #define BIT(value) (UINT64_C(1) << (value))
 
 static const uint64_t VECTORS = UINT64_C(0xffffffff) << VALUE_VECTORS;
@@ -29,7 +27,7 @@ static uint8_t number_of(ZydisRegister name)
         }
 }
 
-static uint64_t bit_of(ZydisRegister name)
+uint64_t instruction_value(ZydisRegister name)
 {
         const uint8_t number = number_of(name);
 
@@ -52,7 +50,7 @@ static bool moves_stack(const struct decoded *decoded)
 static void add_register(struct instruction_values *values,
                          const ZydisDecodedOperand *operand)
 {
-        const uint64_t bit = bit_of(operand->reg.value);
+        const uint64_t bit = instruction_value(operand->reg.value);
         /* What remains of the register: of one or two bytes, or after a condition. */
         const bool part = (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
                           (instruction_register(operand->reg.value) < REGISTER_COUNT &&
@@ -68,7 +66,8 @@ static void add_register(struct instruction_values *values,
 static void add_memory(struct instruction_values *values,
                        const ZydisDecodedOperand *operand)
 {
-        const uint64_t bits = bit_of(operand->mem.base) | bit_of(operand->mem.index);
+        const uint64_t bits =
+            instruction_value(operand->mem.base) | instruction_value(operand->mem.index);
 
         if (operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) {
                 values->reads |= bits;

@@ -4,7 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_INSTRUCTION_VALUES_H
 #define MEMLAG_SYMBOLIZE_INSTRUCTION_VALUES_H
 
-#include "flow_code.h"
+#include "decoded.h"
 
 /* Numbers of registers here, which are bits in masks: general registers have their DWARF
  * numbers. */
@@ -34,6 +34,9 @@ struct instruction_values {
         struct value_term terms[2];
         int64_t constant;
 };
+
+/* The bit of the register that NAME is a part of; 0: of another kind, or none. */
+uint64_t instruction_value(ZydisRegister name);
 
 /* False: STEP of CODE cannot be read. */
 bool instruction_values_read(struct instruction_values *values,

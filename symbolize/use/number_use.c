@@ -5,7 +5,7 @@
  */
 #include "number_use.h"
 
-#include "decoded.h"
+#include "instruction_values.h"
 
 enum {
         STEPS_LIMIT = 32, /* between branches */
@@ -17,16 +17,16 @@ enum {
 
 /* The vector registers that numbers are handed on in, as arguments and as results
  * (System V ABI, AMD64 supplement, figure 3.4). */
-enum { ARGUMENTS = 0xff, RESULTS = 0x3 };
+static const uint64_t ARGUMENTS = UINT64_C(0xff) << VALUE_VECTORS,
+                      RESULTS = UINT64_C(0x3) << VALUE_VECTORS;
 
 /* Where the number is. */
 struct held {
         uint32_t bytes;
-        bool extended;    /* by bits of zero when it was read */
-        bool in_memory;   /* it is what the instruction's own operand reads */
-        bool stored;      /* so a call need not receive it */
-        uint32_t general; /* registers, by their DWARF numbers */
-        uint32_t vector;  /* by their own */
+        bool extended;  /* by bits of zero when it was read */
+        bool in_memory; /* it is what the instruction's own operand reads */
+        bool stored;    /* so a call need not receive it */
+        uint64_t registers;
 };
 
 #define EITHER(name)           ZYDIS_MNEMONIC_##name, ZYDIS_MNEMONIC_V##name
@@ -44,35 +44,13 @@ static bool is_listed(const ZydisMnemonic *list, size_t count, ZydisMnemonic mne
 
 /* ---- operands ---- */
 
-static uint32_t general_bit(ZydisRegister name)
-{
-        uint8_t number = instruction_register(name);
-
-        return number < REGISTER_COUNT ? UINT32_C(1) << number : 0;
-}
-
-static uint32_t vector_bit(const ZydisDecodedOperand *operand)
-{
-        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
-                return 0;
-        switch (ZydisRegisterGetClass(operand->reg.value)) {
-        case ZYDIS_REGCLASS_XMM:
-        case ZYDIS_REGCLASS_YMM:
-        case ZYDIS_REGCLASS_ZMM:
-                return UINT32_C(1) << (ZydisRegisterGetId(operand->reg.value) & 31);
-        default:
-                return 0;
-        }
-}
-
 static bool reads(const struct held *held, const ZydisDecodedOperand *operand)
 {
         if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
                 return false;
         switch (operand->type) {
         case ZYDIS_OPERAND_TYPE_REGISTER:
-                return (held->general & general_bit(operand->reg.value)) ||
-                       (held->vector & vector_bit(operand));
+                return held->registers & instruction_value(operand->reg.value);
         case ZYDIS_OPERAND_TYPE_MEMORY:
                 return held->in_memory && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
         default:
@@ -168,8 +146,8 @@ static bool take_address(const struct decoded *decoded, const struct held *held,
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
 
                 if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
-                    !(held->general &
-                      (general_bit(operand->mem.base) | general_bit(operand->mem.index))))
+                    !(held->registers & (instruction_value(operand->mem.base) |
+                                         instruction_value(operand->mem.index))))
                         continue;
                 access->number = held->bytes < 8 ? NUMBER_LOW : NUMBER_INTEGER;
                 access->perhaps_float = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
@@ -387,32 +365,32 @@ static void copy(const struct flow_step *step, const struct decoded *decoded,
                  const ZydisDecodedOperand *from, struct held *held)
 {
         const ZydisDecodedOperand *to = &decoded->operands[0];
-        bool loads = from && from->type == ZYDIS_OPERAND_TYPE_MEMORY;
-        bool vector = from && (loads || vector_bit(from));
-        bool general = from && (loads || !vector_bit(from));
+        uint64_t overwritten = step->instruction.written, target = 0;
 
-        held->general &= ~step->instruction.written;
         for (size_t i = 0; i < decoded->instruction.operand_count; i++)
-                if (decoded->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-                        held->vector &= ~vector_bit(&decoded->operands[i]);
+                if (decoded->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    decoded->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                        overwritten |= instruction_value(decoded->operands[i].reg.value);
+        held->registers &= ~overwritten;
         held->stored |= from && to->type == ZYDIS_OPERAND_TYPE_MEMORY;
         if (!from || to->type != ZYDIS_OPERAND_TYPE_REGISTER ||
             (to->size < held->bytes * 8 && !halves(decoded->instruction.mnemonic)))
                 return;
-        if (vector)
-                held->vector |= vector_bit(to);
-        if (general)
-                held->general |= general_bit(to->reg.value);
+        target = instruction_value(to->reg.value);
+        if (from->type == ZYDIS_OPERAND_TYPE_MEMORY ||
+            !(instruction_value(from->reg.value) >> VALUE_VECTORS) ==
+                !(target >> VALUE_VECTORS))
+                held->registers |= target;
 }
 
 /* ---- the ways on ---- */
 
 /* In vector registers only numbers of floating point are handed on, but as the members of
  * a small structure, too. */
-static void hand_on(const struct held *held, uint32_t registers,
+static void hand_on(const struct held *held, uint64_t registers,
                     struct type_access *access)
 {
-        if (held->vector & registers && !held->stored && !access->vector)
+        if (held->registers & registers && !held->stored && !access->vector)
                 access->number = NUMBER_FLOATS;
 }
 
@@ -443,7 +421,7 @@ static bool pass(const struct flow_code *code, size_t at, struct held *held,
         held->extended |=
             held->in_memory && decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX;
         held->in_memory = false;
-        return held->general != 0 || held->vector != 0;
+        return held->registers != 0;
 }
 
 static bool is_real_number(const struct type_access *access)
@@ -481,18 +459,15 @@ static void follow(const struct flow_code *code, size_t step, struct held held, 
                 case OPERATION_JUMP_INDIRECT:
                         return;
                 case OPERATION_JUMP:
-                        step = flow_code_at(code, instruction->target);
-                        continue;
+                        break;
                 case OPERATION_BRANCH: {
-                        size_t target = flow_code_at(code, instruction->target);
                         struct type_access other = *access;
 
                         if (left == 0)
                                 return;
-                        follow(code, target, held, left - 1, &other);
-                        if (step + 1 < code->step_count &&
-                            flow_code_follows(code, step + 1))
-                                follow(code, step + 1, held, left - 1, access);
+                        follow(code, flow_code_at(code, instruction->target), held,
+                               left - 1, &other);
+                        follow(code, flow_code_next(code, step), held, left - 1, access);
                         join(access, &other);
                         return;
                 }
@@ -500,8 +475,7 @@ static void follow(const struct flow_code *code, size_t step, struct held held, 
                         if (!pass(code, step, &held, access))
                                 return;
                 }
-                if (++step < code->step_count && !flow_code_follows(code, step))
-                        return;
+                step = flow_code_next(code, step);
         }
 }
 
