@@ -97,7 +97,7 @@ static bool indexes(const struct types *types, uint32_t type,
                     const struct place_value *place)
 {
         return place->indexed && type_open_ended(types, type) &&
-               types->items[type].canonical == types->items[place->type].canonical;
+               type_same(types, type, place->type);
 }
 
 /* Whether offset INSIDE of a block of TYPE is an item of the array in TYPE that PLACE's
@@ -108,7 +108,7 @@ static bool counts_in_array(const struct types *types, uint32_t type, uint64_t i
         uint64_t low, high, at = block_type_offset(types, type, inside);
 
         return place->indexed && place->stride_bytes > 0 && place->offset >= 0 &&
-               types->items[type].canonical == types->items[place->type].canonical &&
+               type_same(types, type, place->type) &&
                type_array_around(types, type, (uint64_t)place->offset, &low, &high) &&
                at >= low && at < high &&
                (at - (uint64_t)place->offset) % place->stride_bytes == 0;
@@ -149,11 +149,6 @@ bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside
                 holds_at(types, type, inside - (uint64_t)place->offset, place->type));
 }
 
-static bool same_type(const struct types *types, uint32_t a, uint32_t b)
-{
-        return types->items[a].canonical == types->items[b].canonical;
-}
-
 /* Whether PLACE, INSIDE a block, is in a structure that begins before that. */
 static bool begins_before(const struct types *types, uint64_t inside,
                           const struct place_value *place)
@@ -172,7 +167,7 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
                 return begins_before(types, inside, place) ? BLOCK_BEFORE : 0;
         if (block_type_agrees(types, type, inside, place))
                 return BLOCK_AGREES |
-                       (same_type(types, type, place->type) ? BLOCK_IS : 0);
+                       (type_same(types, type, place->type) ? BLOCK_IS : 0);
         uint64_t start = inside - place_offset(types, place);
 
         if (begins_before(types, inside, place))
@@ -184,7 +179,7 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
                        (types->items[place->type].kind == TYPE_STRUCT && !place->indexed
                             ? BLOCK_BETWEEN
                             : 0);
-        if (same_type(types, type, place->type))
+        if (type_same(types, type, place->type))
                 return BLOCK_AGREES | BLOCK_IS; /* in another of its kind */
         if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
@@ -233,11 +228,11 @@ void block_type_learn_items(struct block_type *blocks, const struct types *types
 
         if (start == 0)
                 return;
-        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, place->type)) {
+        if (type_same(types, blocks->type, place->type)) {
                 blocks->step_bytes =
                     common_factor(blocks->step_bytes, step_told(types, start, place));
         } else if (blocks->item == TYPE_NONE ||
-                   same_type(types, blocks->item, place->type)) {
+                   type_same(types, blocks->item, place->type)) {
                 blocks->item = place->type;
                 blocks->item_step_bytes = common_factor(blocks->item_step_bytes, start);
         }
@@ -248,9 +243,9 @@ bool block_type_has_item(const struct block_type *blocks, const struct types *ty
 {
         uint64_t step = 0;
 
-        if (blocks->type != TYPE_NONE && same_type(types, blocks->type, type))
+        if (type_same(types, blocks->type, type))
                 step = blocks->step_bytes;
-        else if (blocks->item != TYPE_NONE && same_type(types, blocks->item, type))
+        else if (type_same(types, blocks->item, type))
                 step = blocks->item_step_bytes;
         return step > 0 && start % step == 0;
 }
@@ -299,17 +294,6 @@ bool block_type_reaches(const struct block_type *blocks, const struct types *typ
 
 bool block_type_mixed(const struct block_type *blocks)
 {
-        return blocks->mixed || (blocks->behind && !blocks->replaced);
-}
-
-void block_type_learn(struct block_type *blocks, const struct types *types,
-                      const struct place_value *place, unsigned relation)
-{
-        if (place->type != TYPE_NONE)
-                blocks->records |= types->items[place->type].kind == TYPE_STRUCT;
-        blocks->mixed |= (relation & BLOCK_DIFFERS) != 0;
-        blocks->replaced |= (relation & BLOCK_REPLACES) != 0;
-        blocks->behind |= (relation & BLOCK_BEHIND) != 0;
-        blocks->between |= (relation & BLOCK_BETWEEN) != 0;
-        blocks->before |= (relation & BLOCK_BEFORE) != 0;
+        return blocks->doubted || blocks->seen & BLOCK_DIFFERS ||
+               (blocks->seen & BLOCK_BEHIND && !(blocks->seen & BLOCK_REPLACES));
 }

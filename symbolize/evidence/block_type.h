@@ -10,17 +10,13 @@ struct block_type {
         uint32_t type;    /* TYPE_NONE: not known */
         uint32_t pointer; /* the name of one that takes a block for it; 0: not known */
         uint32_t place;   /* of the call which that follows, when the type is known */
-        bool mixed;       /* samples show that something else is there too */
-        bool doubted;     /* an access shows that */
-        bool replaced;    /* pointers to another type of the same size lead to items */
-        bool behind;      /* or to what may be the second item */
+        unsigned seen;    /* relations of the pointers to them, see block_relation */
+        bool doubted;     /* an access shows that something else is there too */
         /* There are several items of its type, at multiples of so many bytes; 0: only one
          * is known. */
         uint64_t step_bytes;
         uint32_t item; /* another type that has items there; TYPE_NONE: not known */
         uint64_t item_step_bytes;
-        bool between; /* structures begin where no item of its type does */
-        bool before;  /* or before the block: they are not there */
         bool records; /* samples show that there are structures */
         bool used;    /* or are of instructions that may access structures there */
 };
@@ -66,11 +62,6 @@ bool block_type_has_item(const struct block_type *blocks, const struct types *ty
 bool block_type_reaches(const struct block_type *blocks, const struct types *types,
                         uint64_t block_bytes, uint64_t inside,
                         const struct place_value *place, bool vector);
-
-/* Learns from a pointer that leads to PLACE. RELATION is its relation to BLOCKS (0: their
- * type is not known). */
-void block_type_learn(struct block_type *blocks, const struct types *types,
-                      const struct place_value *place, unsigned relation);
 
 /* Whether BLOCKS hold more than their allocated type. Pointers in merged functions do not
  * count. */

@@ -95,14 +95,17 @@ static void block_evidence_learn(struct sample_types *finder,
         if (rule_applies("doubts") &&
             doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
                    target->offset_bytes, relation))
-                blocks->mixed = blocks->doubted = true;
+                blocks->doubted = true;
         if (!instruction_points(place))
                 return;
-        blocks->used |= pointed->type != TYPE_NONE &&
-                        finder->types->items[pointed->type].kind == TYPE_STRUCT;
+        bool record = pointed->type != TYPE_NONE &&
+                      finder->types->items[pointed->type].kind == TYPE_STRUCT;
+
+        blocks->used |= record;
         if (pointed->guessed)
                 return;
-        block_type_learn(blocks, finder->types, pointed, relation);
+        blocks->records |= record;
+        blocks->seen |= relation;
         block_type_learn_items(blocks, finder->types, target->offset_bytes, pointed);
 }
 
@@ -307,8 +310,8 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
             .relations = calloc(sweep->place_count + 1, sizeof(*sample_types->relations)),
             .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
-        if (!sample_types->blocks || !sample_types->pointees || !sample_types->relations ||
-            !sample_types->shown)
+        if (!sample_types->blocks || !sample_types->pointees ||
+            !sample_types->relations || !sample_types->shown)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;

@@ -141,7 +141,7 @@ static struct sample_type by_merged(const struct here *here, struct sample_type 
                 return found;
         if (relation & BLOCK_BEGINS && is_cast(here))
                 return type_left_open(UNTYPED_OTHER_TYPE);
-        if (seen & BLOCK_BETWEEN && here->holds->between)
+        if (seen & here->holds->seen & BLOCK_BETWEEN)
                 return found; /* memory that several types are taken from */
         if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
             !(seen & BLOCK_REPLACES && same_size))
@@ -175,7 +175,7 @@ static struct sample_type by_member(const struct here *here, struct sample_type 
                                       is_pointer(types, found.field.type)))
                         return type_left_open(UNTYPED_OTHER_TYPE);
         }
-        return here->finder->relations[here->place] & BLOCK_BEFORE && here->holds->before
+        return here->finder->relations[here->place] & here->holds->seen & BLOCK_BEFORE
                    ? type_left_open(UNTYPED_OTHER_TYPE)
                    : found;
 }
