@@ -219,11 +219,6 @@ int module_read_ahead(struct module *module, const struct debug_search *search,
                                                       with_locations, true);
 }
 
-bool module_is_read(const struct module *module)
-{
-        return !module->reading || atomic_load(&module->reading->over);
-}
-
 void module_close(struct module *module)
 {
         module_reading_end(module->reading);

@@ -57,8 +57,6 @@ void module_close(struct module *module);
  * stay as they are. 0 or -ENOMEM. */
 int module_read_ahead(struct module *module, const struct debug_search *search,
                       bool with_locations);
-/* Whether that is over, or was not begun. */
-bool module_is_read(const struct module *module);
 
 /* Parts of MODULE's data in which all addresses have the same answer: what its symbols
  * name, and without debug information the rest of each section. SEARCH tells where debug

@@ -92,7 +92,6 @@ static void *read_module(void *context)
                         error = code_map_units(&info->dwarf, &reading->file);
         }
         reading->error = error;
-        atomic_store(&reading->over, true);
         return NULL;
 }
 

@@ -6,7 +6,6 @@
 #define MEMLAG_SYMBOLIZE_MODULE_READING_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "module.h"
 
@@ -32,7 +31,6 @@ struct module_reading {
         bool ahead;
         bool in_thread;
         pthread_t thread;
-        atomic_bool over; /* what follows is there */
         /* what was read */
         enum module_state state;
         struct elf_file file; /* only when READY, as the rest */

@@ -10,7 +10,6 @@
 #include "kallsyms.h"
 #include "lost_names.h"
 #include "name_source.h"
-#include "parallel.h"
 #include "perf_map.h"
 #include "result.h"
 #include "site.h"
@@ -438,16 +437,6 @@ static void read_ahead(void *context, uint32_t index)
                 stage->ahead = module;
 }
 
-/* To unpack debug information takes longer than anything else meanwhile: what it could
- * be late for is not to take its processors. */
-static bool processors_idle(void *context)
-{
-        const struct stage *stage = context;
-
-        return !stage->ahead || module_is_read(stage->ahead) ||
-               parallel_processors() > PARALLEL_WORKERS;
-}
-
 static int find_places(struct stage *stage, struct db *db, struct diag *diag)
 {
         int error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
@@ -455,7 +444,6 @@ static int find_places(struct stage *stage, struct db *db, struct diag *diag)
         if (error)
                 return error;
         stage->sweep.module_met = read_ahead;
-        stage->sweep.processors_idle = processors_idle;
         stage->sweep.context = stage;
         return sweep_run(&stage->sweep, diag);
 }

@@ -398,23 +398,6 @@ int db_open(const char *path, enum db_access access, struct db **result,
         return db_hand_over(db, code, result);
 }
 
-/* The name may have become another file's. */
-static bool has_moved(const struct db *db)
-{
-        int moved = 1;
-
-        return sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_HAS_MOVED, &moved) !=
-                   SQLITE_OK ||
-               moved;
-}
-
-int db_open_beside(const struct db *db, struct db **reader)
-{
-        int code = db_open(db->path, DB_READ_ONLY, reader, NULL);
-
-        return code ? code : db_hand_over(*reader, has_moved(db) ? -ESTALE : 0, reader);
-}
-
 int db_keep_more(struct db *db, struct diag *diag)
 {
         if (sqlite3_exec(db->sqlite, query_cache_size, NULL, NULL, NULL))

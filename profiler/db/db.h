@@ -56,10 +56,6 @@ int db_move(const char *from, const char *to, struct diag *diag);
  */
 int db_open(const char *path, enum db_access access, struct db **db, struct diag *diag);
 
-/* Opens a reader of DB's file, for another thread. It sees committed data; while DB has
- * a write transaction, nobody else adds to the committed data. */
-int db_open_beside(const struct db *db, struct db **reader);
-
 /* Checks whether each memlag view of DB is defined as in SQL or in the schema. */
 int db_views_are_ours(struct db *db, const char *sql, bool *are, struct diag *diag);
 

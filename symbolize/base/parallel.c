@@ -64,25 +64,15 @@ static void start_others(struct sharing *sharing)
                 sharing->started++;
 }
 
-int parallel_run_when(parallel_ready *ready, parallel_job *run, void *context,
-                      size_t job_count)
+int parallel_run(parallel_job *run, void *context, size_t job_count)
 {
         struct sharing sharing = {.run = run, .context = context, .job_count = job_count};
         size_t worker = atomic_fetch_add(&sharing.workers, 1);
-        bool asked = true;
 
-        do {
-                if (asked && (!ready || ready(context))) {
-                        start_others(&sharing);
-                        asked = false;
-                }
-        } while (do_next(&sharing, worker));
+        start_others(&sharing);
+        while (do_next(&sharing, worker))
+                ;
         while (sharing.started > 0)
                 pthread_join(sharing.threads[--sharing.started], NULL);
         return atomic_load(&sharing.error);
-}
-
-int parallel_run(parallel_job *run, void *context, size_t job_count)
-{
-        return parallel_run_when(NULL, run, context, job_count);
 }

@@ -21,10 +21,4 @@ size_t parallel_processors(void);
  * all. */
 int parallel_run(parallel_job *run, void *context, size_t job_count);
 
-/* The same, but other processors help only from when READY, which the caller asks before
- * each of its jobs, says that they have nothing better to do. */
-typedef bool parallel_ready(void *context);
-int parallel_run_when(parallel_ready *ready, parallel_job *run, void *context,
-                      size_t job_count);
-
 #endif

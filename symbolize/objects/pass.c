@@ -152,9 +152,11 @@ static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
         return place_of_frame(sweep, place, sample->cfa_offset_bytes, &location->frame);
 }
 
-/* Samples of no known thread are in no process: nothing is known about them. */
-int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
-                struct sample_location *location)
+/* The location of SAMPLE, which is no earlier than the previous sample. Stacks on the way
+ * to it look up their places. Samples of no known thread are in no process: nothing is
+ * known about them. */
+static int locate(struct sweep *sweep, const struct raw_sample *sample,
+                  struct sample_location *location)
 {
         static const struct timeline nothing;
         const struct timeline *timeline = &nothing;
@@ -189,54 +191,33 @@ int pass_locate(struct sweep *sweep, const struct raw_sample *sample,
         return error ? error : find_frame(sweep, sample, location);
 }
 
-/* ---- passes ---- */
+/* ---- all samples ---- */
 
-/* -ESTALE, which only the first pass can: the samples are to be begun with again, in
- * the order of time. */
-static int visit_samples(struct pass *pass)
+struct pass {
+        struct sweep *sweep;
+        sample_visit *visit;
+        void *context; /* of VISIT */
+        struct diag *diag;
+};
+
+static int visit_sample(void *context, const struct raw_sample *sample)
 {
+        const struct pass *pass = context;
         const struct samples *samples = &pass->sweep->samples;
         struct sample_location location;
-        int error = 0;
 
         if (samples->out_of_order && !samples->by_time)
                 return -ESTALE;
-        for (size_t i = 0; i < pass->count && !error; i++) {
-                if (pass_locate(pass->sweep, &pass->samples[i], &location) < 0)
-                        return diag_no_memory(pass->diag);
-                error = pass->visit(pass->context, &pass->samples[i], &location);
-        }
-        pass->count = 0;
-        return error;
+        if (locate(pass->sweep, sample, &location) < 0)
+                return diag_no_memory(pass->diag);
+        return pass->visit(pass->context, sample, &location);
 }
 
-void pass_expect(const struct sweep *sweep, const struct raw_sample *sample)
+int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
+                  struct diag *diag)
 {
-        if (sample->process != RAW_NONE)
-                place_expect(sweep, sweep->pasts[sample->process].state, sample->ip);
-}
+        struct pass pass = {sweep, visit, context, diag};
 
-static int add_sample(void *context, const struct raw_sample *sample)
-{
-        struct pass *pass = context;
-        const struct sweep *sweep = pass->sweep;
-
-        pass_expect(sweep, sample);
-        pass->samples[pass->count++] = *sample;
-        return pass->count < PASS_AHEAD ? 0 : visit_samples(pass);
-}
-
-/* Handle the waiting samples of a pass before the next range is read. */
-int pass_over(struct pass *pass, const struct sample_range *range)
-{
-        int error =
-            samples_each(&pass->sweep->samples, range, add_sample, pass, pass->diag);
-
-        return error ? error : visit_samples(pass);
-}
-
-void pass_begin(struct sweep *sweep)
-{
-        sweep->samples.before_ns = INT64_MIN;
         pass_forget(sweep);
+        return samples_each(&sweep->samples, visit_sample, &pass, diag);
 }

@@ -3,7 +3,6 @@
  * sorts the others, in a file. */
 #include "samples.h"
 
-#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -65,26 +64,6 @@ bool samples_begin_with_address(const struct samples *samples)
                        "SELECT 1 FROM (SELECT addr FROM sample LIMIT 65536)"
                        " WHERE addr IS NOT NULL LIMIT 1",
                        NULL) > 0;
-}
-
-int samples_all(const struct samples *samples, struct sample_range *range,
-                struct diag *diag)
-{
-        static const char query[] =
-            "SELECT min(sample_id), (SELECT max(sample_id) FROM sample) FROM sample";
-        sqlite3_stmt *row;
-        int rc = sqlite3_prepare_v2(db_sqlite(samples->db), query, -1, &row, NULL);
-
-        if (rc == SQLITE_OK)
-                rc = sqlite3_step(row);
-        *range = (struct sample_range){0, -1};
-        if (rc == SQLITE_ROW && sqlite3_column_type(row, 0) != SQLITE_NULL)
-                *range = (struct sample_range){sqlite3_column_int64(row, 0),
-                                               sqlite3_column_int64(row, 1)};
-        int error = rc == SQLITE_ROW ? 0 : sqlite_error(samples, diag);
-
-        sqlite3_finalize(row);
-        return error;
 }
 
 /* ---- one after the other ---- */
@@ -182,8 +161,7 @@ static const char visit_name[] = "visit_sample";
 /* The LIMIT makes SQLite sort by time before it visits rows, because it must know the
  * rows within a limit. Without a sort, rows come in the order of their ids, in which
  * they are stored. Another order would look like a violation of the time order. */
-static int prepare(const struct samples *samples, const struct sample_range *range,
-                   sqlite3_stmt **rows)
+static int prepare(const struct samples *samples, sqlite3_stmt **rows)
 {
         /* The columns of both join with the sample's. */
         static const char frames_sql[] =
@@ -195,16 +173,12 @@ static int prepare(const struct samples *samples, const struct sample_range *ran
         char sql[1024];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT 1 FROM (SELECT sample.* %s"
-                 " WHERE sample_id BETWEEN %" PRId64 " AND %" PRId64
-                 " ORDER BY %s sample_id %s) "
+                 "SELECT 1 FROM (SELECT sample.* %s ORDER BY %s sample_id %s) "
                  "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id,"
-                 " %s %s)",
-                 samples->in_frames ? frames_sql : "FROM sample", range->first,
-                 range->last, samples->by_time ? "time_ns," : "",
-                 samples->by_time ? "LIMIT -1" : "", visit_name,
-                 samples->sourceless ? "NULL" : "data_source_id",
-                 samples->in_frames ? ", depth, offset, other_stack" : "");
+                 " data_source_id %s)",
+                 samples->in_frames ? frames_sql : "FROM sample",
+                 samples->by_time ? "time_ns," : "", samples->by_time ? "LIMIT -1" : "",
+                 visit_name, samples->in_frames ? ", depth, offset, other_stack" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);
 }
 
@@ -217,16 +191,16 @@ static int define_visit(struct reading *reading, bool defined)
                                        defined ? visit_row : NULL, NULL, NULL);
 }
 
-int samples_each(struct samples *samples, const struct sample_range *range,
-                 samples_visit *visit, void *context, struct diag *diag)
+int samples_each(struct samples *samples, samples_visit *visit, void *context,
+                 struct diag *diag)
 {
         struct reading reading = {samples, visit, context, 0};
         sqlite3_stmt *rows = NULL;
         int error = 0;
 
+        samples->before_ns = INT64_MIN;
         if (define_visit(&reading, true) != SQLITE_OK ||
-            prepare(samples, range, &rows) != SQLITE_OK ||
-            sqlite3_step(rows) != SQLITE_DONE)
+            prepare(samples, &rows) != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
                 error = reading.error ? reading.error : sqlite_error(samples, diag);
         sqlite3_finalize(rows);
         if (define_visit(&reading, false) != SQLITE_OK && !error)

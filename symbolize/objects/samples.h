@@ -32,13 +32,6 @@ struct samples {
         bool addressed;    /* one so far had a data address */
         int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
         bool in_frames;    /* some tell which frame of the stack they accessed */
-        bool sourceless;   /* data sources are not read */
-};
-
-/* Samples by their ids, both included. */
-struct sample_range {
-        int64_t first;
-        int64_t last;
 };
 
 /* Takes the next sample; of equal times, the lower id comes first. A return value
@@ -57,13 +50,9 @@ bool samples_is_access(const struct samples *samples, const struct raw_sample *s
 /* Whether a sample read so far, or among the first 65536, has a data address; also
  * false on a read error. */
 bool samples_begin_with_address(const struct samples *samples);
-/* The range that all samples are in; of none the last is before the first. 0 or a
- * negative errno value. */
-int samples_all(const struct samples *samples, struct sample_range *range,
-                struct diag *diag);
-/* Visits the samples of RANGE, from the earliest, in the known order. 0, VISIT's
- * return value, or a negative errno value. */
-int samples_each(struct samples *samples, const struct sample_range *range,
-                 samples_visit *visit, void *context, struct diag *diag);
+/* Visits all samples, from the earliest, in the known order. 0, VISIT's return value, or
+ * a negative errno value. */
+int samples_each(struct samples *samples, samples_visit *visit, void *context,
+                 struct diag *diag);
 
 #endif

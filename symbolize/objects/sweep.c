@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The first pass reads the samples one by one, or counts them by kinds where a sample
- * of each kind is enough. If the samples are not in time order, the pass begins again. */
+/* If the samples are not in time order, the first pass begins again. */
 #include "sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "parallel.h"
 #include "pass.h"
 #include "place.h"
-#include "sample_tally.h"
 #include "stack_place.h"
 
 /* ---- rows by process ---- */
@@ -103,122 +100,19 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
 
 /* ---- the first time over the samples ---- */
 
-/* Counts MANY samples that are where SAMPLE is. */
-static void count_samples(struct sweep *sweep, const struct raw_sample *sample,
-                          const struct sample_location *location, uint64_t many)
-{
-        sweep->sample_count += many;
-        sweep->unusual_samples += location->usual ? 0 : many;
-        sweep->place_samples[location->place] += many;
-        if (sample->stack == RAW_NONE)
-                sweep->stackless_samples += many;
-        else
-                sweep->stack_samples[sample->stack] += many;
-}
-
 static int count_sample(void *context, const struct raw_sample *sample,
                         const struct sample_location *location)
 {
-        count_samples(context, sample, location, 1);
+        struct sweep *sweep = context;
+
+        sweep->sample_count++;
+        sweep->unusual_samples += !location->usual;
+        sweep->place_samples[location->place]++;
+        if (sample->stack == RAW_NONE)
+                sweep->stackless_samples++;
+        else
+                sweep->stack_samples[sample->stack]++;
         return 0;
-}
-
-static int count_kinds(struct sweep *sweep, const struct tally *tally)
-{
-        int error = 0;
-
-        for (size_t i = 0; i < tally->count && !error; i++) {
-                const struct tally_kind *kind = tally->kinds[i];
-                struct sample_location location;
-
-                if (i + PASS_AHEAD < tally->count)
-                        pass_expect(sweep, &tally->kinds[i + PASS_AHEAD]->first);
-                error = pass_locate(sweep, &kind->first, &location);
-                if (!error)
-                        count_samples(sweep, &kind->first, &location, kind->many);
-        }
-        return error;
-}
-
-/* The number of samples to read one by one first. They show whose debug information is
- * needed, and mostly whether there are data addresses. */
-enum { HEAD = 1 << 12 };
-
-/* Whether the samples of REST, behind the samples already read, may be counted by
- * kinds. */
-static bool may_tally(const struct sweep *sweep, const struct sample_range *rest)
-{
-        return rest->first <= rest->last && !sweep->samples.addressed &&
-               !sweep->samples.by_time && !sweep->samples.in_frames &&
-               parallel_processors() > 1 &&
-               (uint64_t)rest->last - (uint64_t)rest->first >= HEAD;
-}
-
-static bool others_idle(void *context)
-{
-        const struct sweep *sweep = context;
-
-        return !sweep->processors_idle || sweep->processors_idle(sweep->context);
-}
-
-/* Parts of many samples are counted one after the other. If a part fails, only its own
- * counts are lost. Each part reads all of its kinds again. */
-enum { TALLIES = 8, TALLY_LEAST = 1 << 20 };
-
-static struct sample_range tally_part(const struct sample_range *rest, uint64_t ids)
-{
-        uint64_t left = (uint64_t)rest->last - (uint64_t)rest->first;
-
-        return (struct sample_range){
-            rest->first, left < ids ? rest->last : rest->first + (int64_t)(ids - 1)};
-}
-
-/* Leaves in REST the samples to read one by one. 0 or -ENOMEM. */
-static int count_by_kinds(struct sweep *sweep, struct sample_range *rest)
-{
-        uint64_t ids = ((uint64_t)rest->last - (uint64_t)rest->first) / TALLIES;
-        struct tally_epochs *epochs =
-            may_tally(sweep, rest) ? tally_epochs_new(sweep->samples.raw) : NULL;
-        struct tally tally;
-        int error = 0;
-
-        if (ids < TALLY_LEAST)
-                ids = TALLY_LEAST;
-        while (epochs && !error && may_tally(sweep, rest)) {
-                struct sample_range part = tally_part(rest, ids);
-
-                if (tally_samples(&tally, epochs, &sweep->samples, &part, others_idle,
-                                  sweep) < 0)
-                        break;
-                error = count_kinds(sweep, &tally);
-                sweep->samples.before_ns = tally.last_ns;
-                tally_free(&tally);
-                *rest = part.last < rest->last
-                            ? (struct sample_range){part.last + 1, rest->last}
-                            : (struct sample_range){0, -1};
-        }
-        tally_epochs_free(epochs);
-        return error;
-}
-
-static int find_locations(struct sweep *sweep, struct diag *diag)
-{
-        struct pass pass = {
-            .sweep = sweep, .visit = count_sample, .context = sweep, .diag = diag};
-        struct sample_range rest, head;
-        int error = samples_all(&sweep->samples, &rest, diag);
-
-        if (error || rest.first > rest.last)
-                return error;
-        pass_begin(sweep);
-        if (may_tally(sweep, &rest)) {
-                head = (struct sample_range){rest.first, rest.first + HEAD - 1};
-                rest.first += HEAD;
-                error = pass_over(&pass, &head);
-        }
-        if (!error && count_by_kinds(sweep, &rest) < 0)
-                error = diag_no_memory(diag);
-        return error || rest.first > rest.last ? error : pass_over(&pass, &rest);
 }
 
 /* Discards the results of a pass that was not in time order. */
@@ -227,7 +121,6 @@ static int begin_by_time(struct sweep *sweep, struct diag *diag)
         const struct sweep before = {.raw = sweep->raw,
                                      .search = sweep->search,
                                      .module_met = sweep->module_met,
-                                     .processors_idle = sweep->processors_idle,
                                      .context = sweep->context};
         struct db *db = sweep->samples.db;
 
@@ -253,30 +146,19 @@ static int find_clock_places(struct sweep *sweep)
 
 int sweep_run(struct sweep *sweep, struct diag *diag)
 {
-        int error = find_locations(sweep, diag);
+        int error = sweep_samples(sweep, count_sample, sweep, diag);
 
         if (error == -ESTALE) {
                 error = begin_by_time(sweep, diag);
                 if (!error)
-                        error = find_locations(sweep, diag);
+                        error = sweep_samples(sweep, count_sample, sweep, diag);
         }
         if (!error && (pass_ask_other_stacks(sweep) < 0 || find_clock_places(sweep) < 0))
                 error = diag_no_memory(diag);
         return error;
 }
 
-/* ---- later passes, and their results ---- */
-
-int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
-                  struct diag *diag)
-{
-        static const struct sample_range all = {INT64_MIN, INT64_MAX};
-        struct pass pass = {
-            .sweep = sweep, .visit = visit, .context = context, .diag = diag};
-
-        pass_begin(sweep);
-        return pass_over(&pass, &all);
-}
+/* ---- results ---- */
 
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,

@@ -24,12 +24,12 @@ struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
         uint32_t module;
-        uint32_t process; /* of a mapping without a module; else RAW_NONE */
-        bool vdso;        /* the kernel's code in the process */
-        bool unlisted;    /* made at run time, and in no list of names */
-        bool mapped;      /* something was mapped there */
-        bool in_image;    /* code.vaddr is the file's virtual address */
-        bool accesses;    /* samples with an address are there */
+        uint32_t process;          /* of a mapping without a module; else RAW_NONE */
+        bool vdso;                 /* the kernel's code in the process */
+        bool unlisted;             /* made at run time, and in no list of names */
+        bool mapped;               /* something was mapped there */
+        bool in_image;             /* code.vaddr is the file's virtual address */
+        bool accesses;             /* samples with an address are there */
         bool accesses_unaddressed; /* the same for samples without an address */
 };
 
@@ -141,9 +141,8 @@ typedef void sweep_module_met(void *context, uint32_t module);
 struct sweep {
         const struct raw *raw;
         const struct debug_search *search;
-        sweep_module_met *module_met;           /* or NULL */
-        bool (*processors_idle)(void *context); /* but for this thread's; or NULL */
-        void *context;                          /* of these */
+        sweep_module_met *module_met; /* or NULL */
+        void *context;                /* of that */
         struct samples samples;
         struct place *places;
         size_t place_count;
@@ -199,7 +198,8 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
  * packed nodes. */
 int sweep_run(struct sweep *sweep, struct diag *diag);
 
-/* Visits all samples again, after sweep_run(), which has found out their order. */
+/* Visits all samples, in time order. -ESTALE, before sweep_run() has found out their
+ * order only: they are to be visited in the order of time, from the first on. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
