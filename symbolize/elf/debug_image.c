@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf would read and unpack one section after the other. Here each section is a
- * job, the largest first. An uncompressed section is not copied either: the file's
- * pages are mapped over the image's pages. */
+/* libelf would read and unpack one section after the other, and believe their sizes. Here
+ * each section is a job. */
 #include "debug_image.h"
 
 #include <errno.h>
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "append.h"
 #include "elf_image.h"
-#include "file_pages.h"
 #include "parallel.h"
 
 enum { NAME_BYTES = 40 };
@@ -59,7 +56,6 @@ struct unpacking {
         uint32_t names;      /* that were seen, a bit for each */
         bool several;        /* of one name */
         bool with_locations;
-        bool provides_memory; /* of the largest part, as a separate job */
 };
 
 /* ---- the sections ---- */
@@ -191,29 +187,6 @@ static int inflate(const char *packed, uint64_t packed_bytes, char *to, uint64_t
         return done ? 0 : -EINVAL;
 }
 
-/* Less is as quickly read. */
-enum { LENT_LEAST = 64 * FILE_PAGE_BYTES };
-
-/* Fills in an uncompressed section. Whole pages are mapped from the file, if image and
- * file have the same offset in a page. The rest at both ends is read. */
-static int take_plain(const struct unpacking *unpacking, const struct part *part)
-{
-        char *to = unpacking->bytes + part->at;
-        uint64_t before = -part->offset % FILE_PAGE_BYTES;
-        uint64_t lent = part->bytes < LENT_LEAST
-                            ? 0
-                            : (part->bytes - before) / FILE_PAGE_BYTES * FILE_PAGE_BYTES;
-
-        if (file_pages_lend(to + before, lent, unpacking->fd, part->offset + before) != 0)
-                return read_all(unpacking->fd, to, part->bytes, part->offset);
-        int error = read_all(unpacking->fd, to, before, part->offset);
-
-        before += lent;
-        return error ? error
-                     : read_all(unpacking->fd, to + before, part->bytes - before,
-                                part->offset + before);
-}
-
 static int unpack_from(const char *packed, const struct part *part, char *to)
 {
         if (part->packing == PACKING_ZLIB)
@@ -223,77 +196,27 @@ static int unpack_from(const char *packed, const struct part *part, char *to)
                    : -EINVAL;
 }
 
-/* Much is unpacked from where the kernel has it of the file. */
-static int unpack(const struct unpacking *unpacking, const struct part *part)
+static int unpack_job(void *context, size_t worker, size_t job)
 {
+        const struct unpacking *unpacking = context;
+        const struct part *part = &unpacking->parts[job];
         char *to = unpacking->bytes + part->at;
 
+        (void)worker;
         if (part->packing == PACKING_NONE)
-                return take_plain(unpacking, part);
-        uint64_t before = part->offset % FILE_PAGE_BYTES;
-        uint64_t bytes = before + part->file_bytes;
+                return read_all(unpacking->fd, to, part->bytes, part->offset);
+        char *packed = malloc(part->file_bytes + 1);
+        int error = packed
+                        ? read_all(unpacking->fd, packed, part->file_bytes, part->offset)
+                        : -ENOMEM;
 
-        bytes += FILE_PAGE_BYTES - bytes % FILE_PAGE_BYTES;
-        char *packed = aligned_alloc(FILE_PAGE_BYTES, bytes);
-        int error = packed ? 0 : -ENOMEM;
-
-        if (!error && (bytes < LENT_LEAST || file_pages_lend(packed, bytes, unpacking->fd,
-                                                             part->offset - before) != 0))
-                error = read_all(unpacking->fd, packed + before, part->file_bytes,
-                                 part->offset);
         if (!error)
-                error = unpack_from(packed + before, part, to);
-        file_pages_return(packed, bytes);
+                error = unpack_from(packed, part, to);
         free(packed);
         return error;
 }
 
-enum { STEP_BYTES = 4 << 20, PAGE_BYTES = 4096 };
-
-/* Whether a separate job provides the memory of the largest part. It is as much work,
- * and only helps on another processor. */
-static bool gains_from_provided(const struct unpacking *unpacking)
-{
-        return unpacking->part_count > 0 && unpacking->parts[0].bytes > STEP_BYTES &&
-               unpacking->parts[0].packing != PACKING_NONE && parallel_processors() > 1;
-}
-
-/* The kernel provides the memory of the largest part, the longest job, ahead of the
- * writes. */
-static void provide_memory(const struct unpacking *unpacking)
-{
-        const struct part *part = &unpacking->parts[0];
-        char *from = unpacking->bytes + part->at, *end = from + part->bytes;
-
-        from += -(uintptr_t)from % PAGE_BYTES;
-        for (; end - from > STEP_BYTES; from += STEP_BYTES)
-                if (madvise(from, STEP_BYTES, MADV_POPULATE_WRITE) != 0)
-                        return; /* an older kernel: it comes with the writing */
-}
-
-/* Job 1 goes beside job 0, the largest part's, where memory is provided. */
-static int unpack_job(void *context, size_t worker, size_t job)
-{
-        const struct unpacking *unpacking = context;
-        bool provides = unpacking->provides_memory;
-
-        (void)worker;
-        if (!provides || job != 1)
-                return unpack(unpacking, &unpacking->parts[job - (provides && job > 1)]);
-        provide_memory(unpacking);
-        return 0;
-}
-
 /* ---- the image ---- */
-
-static int larger_first(const void *left, const void *right)
-{
-        const struct part *a = left, *b = right;
-
-        if (a->bytes != b->bytes)
-                return a->bytes > b->bytes ? -1 : 1;
-        return strcmp(a->name, b->name);
-}
 
 /* The sections of one name behind each other. */
 static int same_together(const void *left, const void *right)
@@ -343,8 +266,6 @@ static int join_parts(struct unpacking *unpacking, size_t *at, struct elf_image 
         const char *name = parts[*at].name;
         int error = elf_image_begin_section(image, name);
 
-        if (!error && parts[*at].packing == PACKING_NONE)
-                error = elf_image_align(image, parts[*at].offset, FILE_PAGE_BYTES);
         for (;
              !error && *at < unpacking->part_count && strcmp(parts[*at].name, name) == 0;
              ++*at)
@@ -361,24 +282,15 @@ static int make_image(struct unpacking *unpacking, struct elf_image *image)
         int error = check_sizes(unpacking, &total);
 
         if (!error)
-                error =
-                    elf_image_begin(image, total + ROOM_FOR_HEADERS +
-                                               unpacking->part_count * FILE_PAGE_BYTES);
+                error = elf_image_begin(image, total + ROOM_FOR_HEADERS);
         qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
               same_together);
         for (size_t i = 0; i < unpacking->part_count && !error;)
                 error = join_parts(unpacking, &i, image);
-        qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
-              larger_first);
         if (!error)
                 error = elf_image_end(image);
-        if (error)
-                return error;
         unpacking->bytes = image->bytes;
-        unpacking->provides_memory = gains_from_provided(unpacking);
-        size_t jobs = unpacking->part_count + unpacking->provides_memory;
-
-        return parallel_run(unpack_job, unpacking, jobs);
+        return error ? error : parallel_run(unpack_job, unpacking, unpacking->part_count);
 }
 
 static int open_made(struct debug_image *image, struct unpacking *unpacking)
@@ -391,7 +303,6 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
                 error = image->elf ? 0 : -ENOMEM;
         }
         if (error) {
-                file_pages_return(made.bytes, made.capacity);
                 free(made.bytes);
                 return error;
         }
@@ -437,24 +348,10 @@ int debug_image_share(struct debug_image *copy, const struct debug_image *image)
         return copy->elf ? 0 : -ENOMEM;
 }
 
-/* Gives the pages of much memory back piece by piece: other threads that need memory wait
- * for the end of a piece only. */
-static void give_back(char *from, size_t bytes)
-{
-        if (bytes < STEP_BYTES)
-                return;
-        const char *end = from + bytes;
-        from += -(uintptr_t)from % PAGE_BYTES;
-        for (; end - from > STEP_BYTES; from += STEP_BYTES)
-                madvise(from, STEP_BYTES, MADV_DONTNEED);
-}
-
 void debug_image_close(struct debug_image *image)
 {
         if (image->made)
                 elf_end(image->elf);
-        give_back(image->bytes, image->bytes_count);
-        file_pages_return(image->bytes, image->bytes_count);
         free(image->bytes);
         *image = (struct debug_image){0};
 }

@@ -75,15 +75,6 @@ int elf_image_begin_section(struct elf_image *image, const char *name)
         return begin_section(image, name, SHT_PROGBITS);
 }
 
-int elf_image_align(struct elf_image *image, size_t offset, size_t page_bytes)
-{
-        size_t here = (uintptr_t)image->bytes + image->size, skipped;
-        int error = elf_image_room(image, (offset - here) % page_bytes, &skipped);
-
-        image->sections[image->section_count - 1].sh_offset = image->size;
-        return error;
-}
-
 void elf_image_end_section(struct elf_image *image)
 {
         Elf64_Shdr *section = &image->sections[image->section_count - 1];

@@ -29,9 +29,6 @@ int elf_image_append(struct elf_image *image, const void *data, size_t size);
 /* Makes room, without a value; *OFFSET is where in bytes. */
 int elf_image_room(struct elf_image *image, size_t size, size_t *offset);
 void elf_image_end_section(struct elf_image *image);
-/* Makes the section, begun and still empty, begin OFFSET bytes after the start of a
- * page of PAGE_BYTES. This holds while the image does not exceed the expected size. */
-int elf_image_align(struct elf_image *image, size_t offset, size_t page_bytes);
 /* The three in one; nothing without DATA. */
 int elf_image_add_section(struct elf_image *image, const char *name, const void *data,
                           size_t size);

@@ -9,7 +9,6 @@
 #include "debug_image.h"
 #include "unit_test.h"
 
-/* Of what takes PACKED_LEAST in a file the pages are not copied (debug_image.c). */
 enum { BYTES = 600000, PACKED_LEAST = 300000, PACKED_LIMIT = BYTES + 1000 };
 
 static uint8_t contents[BYTES];
