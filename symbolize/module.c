@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules are opened one after the other, so that only one's debug information is
- * in memory, and that of another one at most that is read ahead. */
+/* Modules are opened one after the other, so that only one's debug information is in
+ * memory. */
 #include "module.h"
 
 #include <errno.h>
@@ -181,50 +181,23 @@ void module_name(struct module *module, const struct debug_search *search,
                  const struct module_questions *questions,
                  const struct module_answers *answers)
 {
-        struct module_reading *reading = module->reading;
+        struct module_reading reading;
         /* Of variables, those with lists of locations have no address to be found by. */
-        bool with_locations = questions->access_count > 0;
-        int error = 0;
+        int error =
+            module_reading_open(&reading, module, search, questions->access_count > 0);
 
-        module->reading = NULL;
-        if (reading && with_locations && !reading->with_locations) {
-                module_reading_end(reading);
-                reading = NULL;
-        }
-        if (!reading)
-                error =
-                    module_reading_begin(&reading, module, search, with_locations, false);
-        if (!error)
-                error = module_reading_wait(reading);
         module->no_memory = error != 0;
         if (!error)
-                module->state = reading->state;
+                module->state = reading.state;
         if (!error && module->state == MODULE_READY) {
-                name_in_memory(module, reading, questions, answers);
-                note_what_is_missing(module, &reading->info);
+                name_in_memory(module, &reading, questions, answers);
+                note_what_is_missing(module, &reading.info);
         }
-        /* Of the one that was read ahead, which is large: to give memory back takes long.
-         */
-        if (reading && reading->ahead)
-                module->ends_aside = module_reading_end_aside(reading, &module->ending);
-        else
-                module_reading_end(reading);
-}
-
-int module_read_ahead(struct module *module, const struct debug_search *search,
-                      bool with_locations)
-{
-        return module->reading ? 0
-                               : module_reading_begin(&module->reading, module, search,
-                                                      with_locations, true);
+        module_reading_close(&reading);
 }
 
 void module_close(struct module *module)
 {
-        module_reading_end(module->reading);
-        module->reading = NULL;
-        if (module->ends_aside)
-                pthread_join(module->ending, NULL);
         free(module->path);
         free(module->build_id);
         if (module->state == MODULE_READY)

@@ -4,8 +4,6 @@
 #ifndef MEMLAG_SYMBOLIZE_MODULE_H
 #define MEMLAG_SYMBOLIZE_MODULE_H
 
-#include <pthread.h>
-
 #include "accesses.h"
 #include "code_names.h"
 #include "data.h"
@@ -41,9 +39,6 @@ struct module {
         bool thread_memory_late; /* may be allocated when its code asks for it */
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
-        struct module_reading *reading; /* ahead of naming; NULL: not begun */
-        bool ends_aside;                /* the reading, after naming, in ENDING */
-        pthread_t ending;
 };
 
 /* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */
@@ -51,12 +46,6 @@ int module_check(struct module *module);
 
 /* Frees what MODULE owns. */
 void module_close(struct module *module);
-
-/* Begins to read MODULE (READY) in another thread, with where its variables are if
- * WITH_LOCATIONS: it will be named. Memory holds it until then, and MODULE and SEARCH
- * stay as they are. 0 or -ENOMEM. */
-int module_read_ahead(struct module *module, const struct debug_search *search,
-                      bool with_locations);
 
 /* Parts of MODULE's data in which all addresses have the same answer: what its symbols
  * name, and without debug information the rest of each section. SEARCH tells where debug

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread has the files that it opens to itself until it was waited for; a module is
- * only looked at. */
 #include "module_reading.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int module_open_same(const struct module *module, struct elf_file *file,
                      enum module_state *state)
@@ -77,51 +74,17 @@ static void close_debug_info(struct debug_info *info)
                 elf_file_close(&info->debug);
 }
 
-static void *read_module(void *context)
+int module_reading_open(struct module_reading *reading, const struct module *module,
+                        const struct debug_search *search, bool with_locations)
 {
-        struct module_reading *reading = context;
-        struct debug_info *info = &reading->info;
-        int error = module_open_same(reading->module, &reading->file, &reading->state);
+        *reading = (struct module_reading){.state = MODULE_MISSING};
+        int error = module_open_same(module, &reading->file, &reading->state);
 
-        if (!error && reading->state == MODULE_READY) {
-                open_debug_info(&reading->file, reading->search, reading->with_locations,
-                                info);
-                error = symbol_table_read(&reading->symbols, &reading->file,
-                                          info->has_debug ? &info->debug : NULL);
-                if (!error && info->has_dwarf && reading->ahead)
-                        error = code_map_units(&info->dwarf, &reading->file);
-        }
-        reading->error = error;
-        return NULL;
-}
-
-int module_reading_begin(struct module_reading **reading, const struct module *module,
-                         const struct debug_search *search, bool with_locations,
-                         bool ahead)
-{
-        struct module_reading *begun = calloc(1, sizeof(*begun));
-
-        *reading = begun;
-        if (!begun)
-                return -ENOMEM;
-        *begun = (struct module_reading){.module = module,
-                                         .search = search,
-                                         .with_locations = with_locations,
-                                         .ahead = ahead,
-                                         .state = MODULE_MISSING};
-        begun->in_thread =
-            ahead && pthread_create(&begun->thread, NULL, read_module, begun) == 0;
-        if (!begun->in_thread)
-                read_module(begun);
-        return 0;
-}
-
-int module_reading_wait(struct module_reading *reading)
-{
-        if (reading->in_thread)
-                pthread_join(reading->thread, NULL);
-        reading->in_thread = false;
-        return reading->error;
+        if (error || reading->state != MODULE_READY)
+                return error;
+        open_debug_info(&reading->file, search, with_locations, &reading->info);
+        return symbol_table_read(&reading->symbols, &reading->file,
+                                 reading->info.has_debug ? &reading->info.debug : NULL);
 }
 
 void module_reading_drop_dwarf(struct module_reading *reading)
@@ -130,28 +93,10 @@ void module_reading_drop_dwarf(struct module_reading *reading)
         reading->info.has_dwarf = false;
 }
 
-void module_reading_end(struct module_reading *reading)
+void module_reading_close(struct module_reading *reading)
 {
-        if (!reading)
-                return;
-        module_reading_wait(reading);
         symbol_table_free(&reading->symbols);
         close_debug_info(&reading->info);
         if (reading->state == MODULE_READY)
                 elf_file_close(&reading->file);
-        free(reading);
-}
-
-static void *end_reading(void *context)
-{
-        module_reading_end(context);
-        return NULL;
-}
-
-bool module_reading_end_aside(struct module_reading *reading, pthread_t *thread)
-{
-        if (pthread_create(thread, NULL, end_reading, reading) == 0)
-                return true;
-        module_reading_end(reading);
-        return false;
 }

@@ -29,8 +29,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
-        uint64_t trace_types;       /* as of the options */
-        const struct module *ahead; /* the one that is read ahead; NULL: none */
+        uint64_t trace_types;                     /* as of the options */
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
 
@@ -407,45 +406,11 @@ static int name_places_without_file(struct stage *stage)
         return error;
 }
 
-/* The debug information of a program of this much code is read while samples are. */
-enum { AHEAD_CODE_BYTES = 2 << 20 };
-
-static bool has_much_code(const struct module *module)
-{
-        for (size_t i = 0; i < module->file.segment_count; i++)
-                if ((module->file.segments[i].flags & PF_X) &&
-                    module->file.segments[i].file_bytes >= AHEAD_CODE_BYTES)
-                        return true;
-        return false;
-}
-
-/* Of one module only, so that memory does not hold much more than without. What a server
- * is asked for is fetched one by one. */
-static void read_ahead(void *context, uint32_t index)
-{
-        struct stage *stage = context;
-        struct module *module = &stage->raw.modules[index];
-
-        if (stage->ahead || stage->search.fetch || module->state != MODULE_READY ||
-            !has_much_code(module))
-                return;
-        /* Only a guess, as to look at all samples would cost what is to be gained. */
-        bool with_locations = stage->raw.allocation_count > 0 ||
-                              samples_begin_with_address(&stage->sweep.samples);
-
-        if (module_read_ahead(module, &stage->search, with_locations) == 0)
-                stage->ahead = module;
-}
-
 static int find_places(struct stage *stage, struct db *db, struct diag *diag)
 {
         int error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
 
-        if (error)
-                return error;
-        stage->sweep.module_met = read_ahead;
-        stage->sweep.context = stage;
-        return sweep_run(&stage->sweep, diag);
+        return error ? error : sweep_run(&stage->sweep, diag);
 }
 
 static int find_names(struct stage *stage, struct diag *diag)

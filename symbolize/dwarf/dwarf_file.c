@@ -163,7 +163,6 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         debug_image_close(&dwarf->image);
         debug_image_close(&dwarf->alt_image);
         free(dwarf->units);
-        range_map_free(&dwarf->unit_map);
         *dwarf = (struct dwarf_file){0};
 }
 

@@ -11,7 +11,6 @@
 
 #include "abbreviation.h"
 #include "debug_image.h"
-#include "range_map.h"
 #include "split_types.h"
 #include "split_unit.h"
 
@@ -59,9 +58,7 @@ struct dwarf_file {
         struct dwarf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
-        uint64_t units_end;        /* where in the section the last one ends */
-        struct range_map unit_map; /* code.c's: the number of the unit with an address */
-        bool units_mapped;
+        uint64_t units_end; /* where in the section the last one ends */
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;

@@ -38,10 +38,4 @@ struct module_identity module_identity_of_row(struct sqlite3_stmt *row, int colu
 bool module_identity_is(const struct module_identity *identity,
                         const struct elf_file *file);
 
-/* Whether that is known at all. */
-static inline bool module_identity_verifies(const struct module_identity *identity)
-{
-        return identity->build_id_bytes > 0 || identity->file.known;
-}
-
 #endif

@@ -24,13 +24,12 @@ enum {
 
 /* Units may have copies of an inline function. The linker keeps the first copy and
  * gives its address to all. The first unit is added last, so a lookup finds it. */
-int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
+static int map_units(struct dwarf_file *dwarf, const struct elf_file *file,
+                     struct range_map *units)
 {
-        struct code_ranges ranges = {.file = file, .map = &dwarf->unit_map};
+        struct code_ranges ranges = {.file = file, .map = units};
         int error = 0;
 
-        if (dwarf->units_mapped)
-                return 0;
         for (size_t i = dwarf->unit_count; i-- > 0 && error != -ENOMEM;) {
                 Dwarf_Die die;
 
@@ -38,10 +37,7 @@ int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file)
                 if (dwarf_offdie(dwarf->dwarf, dwarf->units[i].die_offset, &die))
                         error = die_ranges(dwarf, &die, code_ranges_add, &ranges);
         }
-        if (error != -ENOMEM)
-                error = range_map_build(&dwarf->unit_map);
-        dwarf->units_mapped = !error;
-        return error;
+        return error == -ENOMEM ? error : range_map_build(units);
 }
 
 /* ---- the parts ---- */
@@ -331,18 +327,19 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
 {
         struct code_question *asked = malloc((count + 1) * sizeof(*asked));
         struct parts parts = {.reader = reader, .asked = asked};
-        int error = asked ? code_map_units(reader->dwarf, reader->file) : -ENOMEM;
+        struct range_map units = {0};
+        int error = asked ? map_units(reader->dwarf, reader->file, &units) : -ENOMEM;
 
         if (!error) {
                 size_t listed =
-                    list_asked(&reader->dwarf->unit_map, reader->dwarf->budget > 0,
-                               places, count, asked);
+                    list_asked(&units, reader->dwarf->budget > 0, places, count, asked);
 
                 if (dwarf_file_shareable(reader->dwarf))
                         divide(&parts, listed);
                 error = parts.count > 1 ? find_in_parts(&parts)
                                         : find_in_units(reader, asked, listed);
         }
+        range_map_free(&units);
         free(asked);
         return error;
 }

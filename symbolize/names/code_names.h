@@ -57,10 +57,6 @@ struct code_place {
 uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_t number);
 void code_frames_free(struct code_frames *frames);
 
-/* Finds out which units of DWARF have which addresses of FILE, as code_find() does if
- * that has not been done before. 0 or -ENOMEM. */
-int code_map_units(struct dwarf_file *dwarf, const struct elf_file *file);
-
 /* Answers PLACES, COUNT addresses of the file that DWARF (NULL: none) and SYMBOLS
  * belong to. Names go into NAMES, inlined functions into
  * FRAMES. 0 or -ENOMEM. */

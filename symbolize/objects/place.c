@@ -44,8 +44,6 @@ static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t 
             APPEND(sweep->place_samples, samples, sweep->place_sample_capacity, 0) < 0 ||
             APPEND(sweep->places, sweep->place_count, sweep->place_capacity, place) < 0)
                 return -ENOMEM;
-        if (key->in_image && sweep->module_met)
-                sweep->module_met(sweep->context, key->module);
         return hash_index_add(&sweep->place_index, hash, *index);
 }
 

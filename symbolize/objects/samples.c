@@ -11,33 +11,25 @@ static int sqlite_error(const struct samples *samples, struct diag *diag)
         return db_error(samples->db, "read", diag);
 }
 
-/* 1, 0 or a negative errno value. */
-static int has_row(const struct samples *samples, const char *query, struct diag *diag)
-{
-        sqlite3_stmt *row;
-        int rc = sqlite3_prepare_v2(db_sqlite(samples->db), query, -1, &row, NULL);
-
-        if (rc == SQLITE_OK)
-                rc = sqlite3_step(row);
-        int result = rc == SQLITE_ROW    ? 1
-                     : rc == SQLITE_DONE ? 0
-                                         : sqlite_error(samples, diag);
-
-        sqlite3_finalize(row);
-        return result;
-}
-
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
-        *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
-        int found = has_row(samples,
-                            "SELECT 1 FROM stack_access UNION ALL"
-                            " SELECT 1 FROM other_stack_access LIMIT 1",
-                            diag);
+        sqlite3_stmt *row;
 
-        samples->in_frames = found > 0;
-        return found < 0 ? found : 0;
+        *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
+        int rc = sqlite3_prepare_v2(db_sqlite(db),
+                                    "SELECT 1 FROM stack_access UNION ALL"
+                                    " SELECT 1 FROM other_stack_access LIMIT 1",
+                                    -1, &row, NULL);
+
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(row);
+        samples->in_frames = rc == SQLITE_ROW;
+        int error =
+            rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : sqlite_error(samples, diag);
+
+        sqlite3_finalize(row);
+        return error;
 }
 
 bool samples_is_store(const struct samples *samples, const struct raw_sample *sample)
@@ -55,15 +47,6 @@ bool samples_is_access(const struct samples *samples, const struct raw_sample *s
         return !sample->has_source ||
                raw_index(sample->data_source_id, raw->no_access_ids,
                          raw->no_access_count) == RAW_NONE;
-}
-
-bool samples_begin_with_address(const struct samples *samples)
-{
-        return samples->addressed ||
-               has_row(samples,
-                       "SELECT 1 FROM (SELECT addr FROM sample LIMIT 65536)"
-                       " WHERE addr IS NOT NULL LIMIT 1",
-                       NULL) > 0;
 }
 
 /* ---- one after the other ---- */

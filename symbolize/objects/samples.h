@@ -47,9 +47,6 @@ bool samples_is_store(const struct samples *samples, const struct raw_sample *sa
 
 /* False for a SAMPLE whose data source excludes a memory access, such as a page fault. */
 bool samples_is_access(const struct samples *samples, const struct raw_sample *sample);
-/* Whether a sample read so far, or among the first 65536, has a data address; also
- * false on a read error. */
-bool samples_begin_with_address(const struct samples *samples);
 /* Visits all samples, from the earliest, in the known order. 0, VISIT's return value, or
  * a negative errno value. */
 int samples_each(struct samples *samples, samples_visit *visit, void *context,

@@ -118,15 +118,12 @@ static int count_sample(void *context, const struct raw_sample *sample,
 /* Discards the results of a pass that was not in time order. */
 static int begin_by_time(struct sweep *sweep, struct diag *diag)
 {
-        const struct sweep before = {.raw = sweep->raw,
-                                     .search = sweep->search,
-                                     .module_met = sweep->module_met,
-                                     .context = sweep->context};
+        const struct raw *raw = sweep->raw;
+        const struct debug_search *search = sweep->search;
         struct db *db = sweep->samples.db;
 
         sweep_free(sweep);
-        *sweep = before;
-        int error = sweep_open(sweep, before.raw, before.search, db, diag);
+        int error = sweep_open(sweep, raw, search, db, diag);
 
         sweep->samples.by_time = true;
         return error;

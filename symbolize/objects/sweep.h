@@ -135,14 +135,9 @@ struct by_process {
         size_t *first;   /* of each process in ORDER; one more at the end */
 };
 
-/* A place of MODULE was found, which therefore will be named. */
-typedef void sweep_module_met(void *context, uint32_t module);
-
 struct sweep {
         const struct raw *raw;
         const struct debug_search *search;
-        sweep_module_met *module_met; /* or NULL */
-        void *context;                /* of that */
         struct samples samples;
         struct place *places;
         size_t place_count;
