@@ -15,60 +15,50 @@ enum { PLACES_MOST = INT32_MAX };
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct place_key *wanted = key;
-        const struct place_key *there = &sweep->place_keys[position];
+        const struct place *wanted = key, *there = &sweep->places[position];
 
-        return there->vaddr == wanted->vaddr && there->module == wanted->module &&
-               there->process == wanted->process && there->in_image == wanted->in_image &&
-               there->mapped == wanted->mapped;
+        return there->code.vaddr == wanted->code.vaddr &&
+               there->module == wanted->module && there->process == wanted->process &&
+               there->in_image == wanted->in_image && there->mapped == wanted->mapped;
 }
 
-static int put_place(struct sweep *sweep, const struct place_key *key, uint32_t *index)
+static int put_place(struct sweep *sweep, const struct place *place, uint32_t *index)
 {
-        uint32_t hash = hash_number(key->module, key->vaddr);
+        uint32_t hash = hash_number(place->module, place->code.vaddr);
 
-        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, key);
+        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, place);
         if (*index != HASH_INDEX_NONE)
                 return 0;
-        size_t keys = sweep->place_count, samples = sweep->place_count;
-        const struct place place = {.code = {.vaddr = key->vaddr},
-                                    .module = key->module,
-                                    .process = key->process,
-                                    .vdso = key->vdso,
-                                    .mapped = key->mapped,
-                                    .in_image = key->in_image};
-
         *index = (uint32_t)sweep->place_count;
-        if (sweep->place_count >= PLACES_MOST ||
-            APPEND(sweep->place_keys, keys, sweep->place_key_capacity, *key) < 0 ||
-            APPEND(sweep->place_samples, samples, sweep->place_sample_capacity, 0) < 0 ||
-            APPEND(sweep->places, sweep->place_count, sweep->place_capacity, place) < 0)
-                return -ENOMEM;
-        return hash_index_add(&sweep->place_index, hash, *index);
+        return sweep->place_count >= PLACES_MOST
+                   ? -ENOMEM
+                   : HASH_APPEND(&sweep->place_index, hash, sweep->places,
+                                 sweep->place_count, sweep->place_capacity, *place);
 }
 
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
                   uint32_t *index)
 {
         uint32_t found = timeline_find(timeline, LAYER_MAPPING, addr);
-        struct place_key key = {.vaddr = addr, .module = RAW_NONE, .process = RAW_NONE};
+        struct place place = {
+            .code = {.vaddr = addr}, .module = RAW_NONE, .process = RAW_NONE};
 
         if (found != INTERVAL_NONE) {
                 const struct raw_mapping *mapping = &sweep->raw->mappings[found];
 
-                key.mapped = true;
-                key.module = mapping->module;
-                key.vdso = mapping->kind == RAW_VDSO;
+                place.mapped = true;
+                place.module = mapping->module;
+                place.vdso = mapping->kind == RAW_VDSO;
+                place.in_image = mapping->in_image;
                 if (mapping->module == RAW_NONE)
-                        key.process = mapping->process;
-                if (mapping->in_image) {
-                        key.vaddr = addr - mapping->bias;
-                        key.in_image = true;
-                } else if (mapping->module != RAW_NONE) {
-                        key.vaddr = addr - mapping->start + mapping->file_offset_bytes;
-                }
+                        place.process = mapping->process;
+                if (mapping->in_image)
+                        place.code.vaddr = addr - mapping->bias;
+                else if (mapping->module != RAW_NONE)
+                        place.code.vaddr =
+                            addr - mapping->start + mapping->file_offset_bytes;
         }
-        return put_place(sweep, &key, index);
+        return put_place(sweep, &place, index);
 }
 
 /* The segment of code of FILE that is loaded from OFFSET_BYTES of it; NULL: none. */
@@ -88,10 +78,10 @@ static const struct elf_segment *code_segment(const struct elf_file *file,
 int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_bytes,
                   uint32_t *index)
 {
-        struct place_key key = {.vaddr = file_offset_bytes,
-                                .module = module,
-                                .process = RAW_NONE,
-                                .mapped = true};
+        struct place place = {.code = {.vaddr = file_offset_bytes},
+                              .module = module,
+                              .process = RAW_NONE,
+                              .mapped = true};
         const struct module *there =
             module != RAW_NONE ? &sweep->raw->modules[module] : NULL;
         const struct elf_segment *segment =
@@ -100,10 +90,11 @@ int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_byt
                 : NULL;
 
         if (segment) {
-                key.vaddr = file_offset_bytes - segment->offset_bytes + segment->vaddr;
-                key.in_image = true;
+                place.code.vaddr =
+                    file_offset_bytes - segment->offset_bytes + segment->vaddr;
+                place.in_image = true;
         }
-        return put_place(sweep, &key, index);
+        return put_place(sweep, &place, index);
 }
 
 /* A group fills one line of the processor's cache. */

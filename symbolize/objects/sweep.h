@@ -23,6 +23,7 @@ struct place_asks {
 struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
+        uint64_t samples;        /* there, after the samples were read */
         uint32_t module;
         uint32_t process;          /* of a mapping without a module; else RAW_NONE */
         bool vdso;                 /* the kernel's code in the process */
@@ -39,16 +40,6 @@ static inline const struct place_asks *place_asks(const struct place *place)
 
         return place->asks ? place->asks : &nothing;
 }
-
-/* The key of a place. Every sample looks one up: keys are kept close together. */
-struct place_key {
-        uint64_t vaddr;
-        uint32_t module;
-        uint32_t process;
-        bool vdso;
-        bool mapped;
-        bool in_image;
-};
 
 enum target_kind {
         TARGET_NONE, /* the sample has no data address */
@@ -142,10 +133,6 @@ struct sweep {
         struct place *places;
         size_t place_count;
         size_t place_capacity;
-        struct place_key *place_keys; /* of places */
-        size_t place_key_capacity;
-        uint64_t *place_samples; /* of places, after the samples were read */
-        size_t place_sample_capacity;
         struct hash_index place_index;
         struct ip_place *ips;
         size_t ip_count;
