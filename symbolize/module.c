@@ -8,10 +8,136 @@
 #include <string.h>
 
 #include "code_instruction.h"
-#include "module_reading.h"
 #include "rule.h"
 #include "source_members.h"
 #include "thread_slots.h"
+
+/* ---- opening and reading ---- */
+
+/* The debug information of FILE: its own or a separate file's, opened as DEBUG. */
+struct debug_info {
+        struct elf_file debug;
+        struct elf_file alt;
+        struct dwarf_file dwarf;
+        bool has_debug;
+        bool has_alt;
+        bool needs_alt;
+        bool has_dwarf;
+        bool too_large;
+        bool debug_of_others; /* the separate files that there are */
+        bool damaged;
+        bool no_memory; /* for it; what of it is there was let go of */
+};
+
+struct module_reading {
+        enum module_state state;
+        struct elf_file file; /* only when READY, as the rest */
+        struct debug_info info;
+        struct symbol_table symbols;
+};
+
+/* Opens MODULE's file, when it is the one that was mapped. 0 or -ENOMEM. */
+static int open_same(const struct module *module, struct elf_file *file,
+                     enum module_state *state)
+{
+        static const struct module_search at_its_path = {0};
+        const struct module_identity identity = {
+            module->path, module->build_id, module->build_id_bytes, module->recorded};
+        int error = module_file_open(&identity,
+                                     module->files ? module->files : &at_its_path, file);
+
+        *state = error == 0          ? MODULE_READY
+                 : error == -ENOEXEC ? MODULE_NOT_ELF
+                 : error == -ESTALE  ? MODULE_CHANGED
+                                     : MODULE_MISSING;
+        return error == -ENOMEM ? error : 0;
+}
+
+/* PROGRAM is the path of what SOURCE is, or has, the debug information of. */
+static int open_dwarf(const struct elf_file *source, const char *program,
+                      const struct debug_search *search, bool with_locations,
+                      struct debug_info *info)
+{
+        int error = debug_file_find_alt(source, search, &info->alt);
+
+        info->has_alt = error == 0;
+        info->needs_alt = elf_file_section(source, ".gnu_debugaltlink") != NULL;
+        if (error == -ENOMEM)
+                return error;
+        error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,
+                                with_locations);
+        info->has_dwarf = error == 0;
+        info->dwarf.package.looked_for = search->looked_for;
+        info->dwarf.package.program = program;
+        return error;
+}
+
+static void open_debug_info(const struct elf_file *file,
+                            const struct debug_search *search, bool with_locations,
+                            struct debug_info *info)
+{
+        int error = open_dwarf(file, file->path, search, with_locations, info);
+
+        if (error == -ENOENT || error == -EINVAL) {
+                int own = error;
+
+                if (info->has_alt)
+                        elf_file_close(&info->alt);
+                info->has_alt = false;
+                error = debug_file_find(file, search, &info->debug);
+                info->has_debug = error == 0;
+                if (error == 0)
+                        error = open_dwarf(&info->debug, file->path, search,
+                                           with_locations, info);
+                info->debug_of_others = error == -ESTALE;
+                if (error == -ENOENT || error == -ESTALE)
+                        error = own;
+        }
+        info->too_large = error == -EFBIG;
+        info->damaged = error == -EINVAL;
+        info->no_memory = error == -ENOMEM;
+}
+
+static void close_debug_info(struct debug_info *info)
+{
+        if (info->has_dwarf)
+                dwarf_file_close(&info->dwarf);
+        if (info->has_alt)
+                elf_file_close(&info->alt);
+        if (info->has_debug)
+                elf_file_close(&info->debug);
+}
+
+/* Where variables are is read WITH_LOCATIONS only. 0 or -ENOMEM; the caller closes
+ * READING in any case. */
+static int open_reading(struct module_reading *reading, const struct module *module,
+                        const struct debug_search *search, bool with_locations)
+{
+        *reading = (struct module_reading){.state = MODULE_MISSING};
+        int error = open_same(module, &reading->file, &reading->state);
+
+        if (error || reading->state != MODULE_READY)
+                return error;
+        open_debug_info(&reading->file, search, with_locations, &reading->info);
+        return symbol_table_read(&reading->symbols, &reading->file,
+                                 reading->info.has_debug ? &reading->info.debug : NULL);
+}
+
+static void drop_dwarf(struct module_reading *reading)
+{
+        dwarf_file_close(&reading->info.dwarf);
+        reading->info.has_dwarf = false;
+}
+
+static void close_reading(struct module_reading *reading)
+{
+        symbol_table_free(&reading->symbols);
+        close_debug_info(&reading->info);
+        if (reading->state == MODULE_READY)
+                elf_file_close(&reading->file);
+}
+
+/* ---- what is known of the file ---- */
 
 /* Where the kernel's file has the symbol that perf tells the kernel's place by. */
 static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
@@ -40,7 +166,7 @@ static int find_thread_memory(struct module *module)
 
 int module_check(struct module *module)
 {
-        int error = module_open_same(module, &module->file, &module->state);
+        int error = open_same(module, &module->file, &module->state);
 
         module->kernel = strcmp(module->path, kernel_module) == 0;
         if (error || module->state != MODULE_READY)
@@ -79,7 +205,7 @@ int module_data_parts(const struct module *module, const struct debug_search *se
         enum module_state state;
         struct elf_file file, debug;
         bool has_debug = false;
-        int error = module_open_same(module, &file, &state);
+        int error = open_same(module, &file, &state);
 
         if (error || state != MODULE_READY)
                 return error;
@@ -98,6 +224,8 @@ int module_data_parts(const struct module *module, const struct debug_search *se
         elf_file_close(&file);
         return error;
 }
+
+/* ---- naming ---- */
 
 static int name_all(struct module_reading *reading, const struct module_questions *ask,
                     const struct module_answers *answers)
@@ -172,7 +300,7 @@ static void name_in_memory(struct module *module, struct module_reading *reading
         forget_answers(questions, answers, frame_count);
         if (!reading->info.has_dwarf)
                 return;
-        module_reading_drop_dwarf(reading);
+        drop_dwarf(reading);
         if (name_all(reading, questions, answers) != 0)
                 forget_answers(questions, answers, frame_count);
 }
@@ -183,8 +311,7 @@ void module_name(struct module *module, const struct debug_search *search,
 {
         struct module_reading reading;
         /* Of variables, those with lists of locations have no address to be found by. */
-        int error =
-            module_reading_open(&reading, module, search, questions->access_count > 0);
+        int error = open_reading(&reading, module, search, questions->access_count > 0);
 
         module->no_memory = error != 0;
         if (!error)
@@ -193,7 +320,7 @@ void module_name(struct module *module, const struct debug_search *search,
                 name_in_memory(module, &reading, questions, answers);
                 note_what_is_missing(module, &reading.info);
         }
-        module_reading_close(&reading);
+        close_reading(&reading);
 }
 
 void module_close(struct module *module)
