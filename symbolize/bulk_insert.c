@@ -14,9 +14,9 @@ static int sqlite_error(const struct bulk_insert *insert)
         return db_error(insert->db, "write", insert->diag);
 }
 
-/* Prepares a statement for ROW_COUNT rows. After an error the transaction is taken back as
- * a whole: SQLite need not, as it would by default, note how to take back the rows of one
- * statement alone. */
+/* Prepares a statement for ROW_COUNT rows. After an error the transaction is taken back
+ * as a whole: SQLite need not, as it would by default, note how to take back the rows of
+ * one statement alone. */
 static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **rows)
 {
         sqlite3_str *sql = sqlite3_str_new(db_sqlite(insert->db));
@@ -69,6 +69,12 @@ void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value)
                     (struct bulk_value){.number = value, .set = true};
 }
 
+void bulk_insert_nonzero(struct bulk_insert *insert, int column, uint64_t value)
+{
+        if (value != 0)
+                bulk_insert_int(insert, column, (int64_t)value);
+}
+
 void bulk_insert_text(struct bulk_insert *insert, int column, const char *text)
 {
         if (text && !insert->error)
@@ -119,5 +125,30 @@ int bulk_insert_close(struct bulk_insert *insert, int error)
         sqlite3_finalize(insert->batch);
         free(insert->values);
         *insert = (struct bulk_insert){0};
+        return error;
+}
+
+static int fill(const struct bulk_table *table, void *context, struct db *db,
+                struct diag *diag)
+{
+        struct bulk_insert insert;
+
+        bulk_insert_open(&insert, table->table, table->columns, db, diag);
+        for (size_t i = 0; i < table->count && !insert.error; i++)
+                if (table->row(context, &insert, i))
+                        bulk_insert_row(&insert);
+                else if (!insert.error)
+                        memset(value_at(&insert, 0), 0,
+                               (size_t)insert.column_count * sizeof(*insert.values));
+        return bulk_insert_close(&insert, 0);
+}
+
+int bulk_insert_tables(const struct bulk_table *tables, size_t count, void *context,
+                       struct db *db, struct diag *diag)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < count && !error; i++)
+                error = fill(&tables[i], context, db, diag);
         return error;
 }

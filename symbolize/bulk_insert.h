@@ -35,10 +35,26 @@ void bulk_insert_open(struct bulk_insert *insert, const char *table, const char 
  * must stay until the close; NULL leaves the column as it is. */
 void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value);
 void bulk_insert_text(struct bulk_insert *insert, int column, const char *text);
+/* The same, but 0 leaves the column as it is. */
+void bulk_insert_nonzero(struct bulk_insert *insert, int column, uint64_t value);
 /* Ends the row. 0 or a negative errno value, which the close gives too. */
 int bulk_insert_row(struct bulk_insert *insert);
 /* After the last row, when there was no ERROR, writes what is left; frees in any case.
  * ERROR, or 0, or a negative errno value. */
 int bulk_insert_close(struct bulk_insert *insert, int error);
+
+/* Sets the columns of row number I and returns true, or returns false for no row. */
+typedef bool bulk_row(void *context, struct bulk_insert *insert, size_t i);
+struct bulk_table {
+        const char *table, *columns;
+        bulk_row *row;
+        size_t count;
+};
+
+/* Fills COUNT TABLES one after the other, each with the rows that its function, called
+ * with CONTEXT, gives for all numbers below the table's count. 0 or a negative errno
+ * value. */
+int bulk_insert_tables(const struct bulk_table *tables, size_t count, void *context,
+                       struct db *db, struct diag *diag);
 
 #endif

@@ -12,394 +12,274 @@
 #include "unnamed.h"
 
 struct writing {
-        const struct object_sources *from;
+        const struct sweep *sweep;
+        const struct code_frames *frames;
+        const struct types *types;
+        const struct string_pool *names;
         const struct attribution *attribution;
-        struct db *db;
-        struct diag *diag;
-        struct bulk_insert insert; /* into the table in work */
-        bool *named;               /* of the pool's names: some place in code has it */
+        bool *named;            /* of the pool's names: some place in code has it */
+        uint64_t *wide_samples; /* of the fields: they were read beside others */
 };
 
-static void begin(struct writing *writing, const char *table, const char *columns)
+static void put_name(const struct writing *writing, struct bulk_insert *insert,
+                     int column, uint32_t name)
 {
-        bulk_insert_open(&writing->insert, table, columns, writing->db, writing->diag);
+        bulk_insert_text(insert, column, string_pool_text(writing->names, name));
 }
 
-static int end(struct writing *writing)
+static void put_name_id(struct writing *writing, struct bulk_insert *insert, int column,
+                        uint32_t name)
 {
-        return bulk_insert_close(&writing->insert, 0);
-}
-
-static void end_row(struct writing *writing)
-{
-        bulk_insert_row(&writing->insert);
-}
-
-static void put_int(struct writing *writing, int column, uint64_t value)
-{
-        bulk_insert_int(&writing->insert, column, (int64_t)value);
-}
-
-static void put_nonzero(struct writing *writing, int column, uint64_t value)
-{
-        if (value != 0)
-                put_int(writing, column, value);
-}
-
-static void put_name(struct writing *writing, int column, uint32_t name)
-{
-        bulk_insert_text(&writing->insert, column,
-                         string_pool_text(writing->from->names, name));
-}
-
-static void put_name_id(struct writing *writing, int column, uint32_t name)
-{
-        put_nonzero(writing, column, name);
+        bulk_insert_nonzero(insert, column, name);
         writing->named[name] = true;
 }
 
-static void put_module(struct writing *writing, int column, uint32_t module)
+static void put_id(struct bulk_insert *insert, size_t i)
+{
+        bulk_insert_int(insert, 0, (int64_t)i + 1);
+}
+
+static void put_module(const struct writing *writing, struct bulk_insert *insert,
+                       int column, uint32_t module)
 {
         if (module != RAW_NONE)
-                bulk_insert_int(&writing->insert, column,
-                                writing->from->sweep->raw->modules[module].module_id);
+                bulk_insert_int(insert, column,
+                                writing->sweep->raw->modules[module].module_id);
 }
 
-static int write_locations(struct writing *writing)
+/* ---- of each place ---- */
+
+static bool put_location(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct sweep *sweep = writing->from->sweep;
+        struct writing *writing = context;
+        const struct place *place = &writing->sweep->places[i];
+        const struct code_place *code = &place->code;
 
-        begin(writing, "code_location",
-              "location_id, module_id, address_offset, function_id, file_id, line");
-
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct place *place = &sweep->places[i];
-
-                put_int(writing, 0, i + 1);
-                put_module(writing, 1, place->module);
-                put_int(writing, 2, place->code.vaddr);
-                put_name_id(writing, 3,
-                            code_label(writing->from->frames, place->code.function,
-                                       place->code.number));
-                put_name_id(writing, 4, place->code.file);
-                put_nonzero(writing, 5, place->code.line);
-                end_row(writing);
-        }
-        return end(writing);
+        put_id(insert, i);
+        put_module(writing, insert, 1, place->module);
+        bulk_insert_int(insert, 2, (int64_t)code->vaddr);
+        put_name_id(writing, insert, 3,
+                    code_label(writing->frames, code->function, code->number));
+        put_name_id(writing, insert, 4, code->file);
+        bulk_insert_nonzero(insert, 5, code->line);
+        return true;
 }
 
-static int write_function_starts(struct writing *writing)
+/* Of the calls that are inlined there. */
+static bool put_frames(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct sweep *sweep = writing->from->sweep;
+        struct writing *writing = context;
+        const struct code_place *code = &writing->sweep->places[i].code;
 
-        begin(writing, "function_start", "location_id, function_offset");
+        for (uint32_t depth = 0; depth < code->frame_count; depth++) {
+                const struct code_frame *frame =
+                    &writing->frames->items[code->first_frame + depth];
 
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct code_place *code = &sweep->places[i].code;
-
-                if (!code->has_start)
-                        continue;
-                put_int(writing, 0, i + 1);
-                put_int(writing, 1, code->start);
-                end_row(writing);
+                put_id(insert, i);
+                bulk_insert_int(insert, 1, depth);
+                put_name_id(writing, insert, 2,
+                            code_label(writing->frames, frame->function, frame->number));
+                put_name_id(writing, insert, 3, frame->call_file);
+                bulk_insert_nonzero(insert, 4, frame->call_line);
+                bulk_insert_row(insert);
         }
-        return end(writing);
-}
-
-/* Of the places that samples were at. */
-static int write_instructions(struct writing *writing)
-{
-        const struct sweep *sweep = writing->from->sweep;
-
-        begin(writing, "instruction", "location_id, text, access_bytes");
-
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct code_place *code = &sweep->places[i].code;
-
-                if (!code->instruction)
-                        continue;
-                put_int(writing, 0, i + 1);
-                put_name(writing, 1, code->instruction);
-                put_nonzero(writing, 2, code->access_bytes);
-                end_row(writing);
-        }
-        return end(writing);
-}
-
-/* Of the accesses that samples were at, where their function was followed. */
-static int write_access_patterns(struct writing *writing)
-{
-        const struct sweep *sweep = writing->from->sweep;
-
-        begin(writing, "access_pattern",
-              "location_id, pattern, stride_bytes, iteration_instructions");
-
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct access *access = &place_asks(&sweep->places[i])->access;
-                const struct address_pattern *pattern = &access->flow.pattern;
-
-                if (!access->asked || pattern->kind == PATTERN_UNKNOWN)
-                        continue;
-                put_int(writing, 0, i + 1);
-                bulk_insert_text(&writing->insert, 1,
-                                 address_pattern_name(pattern->kind));
-                if (pattern->kind == PATTERN_STRIDE)
-                        bulk_insert_int(&writing->insert, 2, pattern->stride_bytes);
-                put_nonzero(writing, 3, pattern->instructions);
-                end_row(writing);
-        }
-        return end(writing);
+        return false;
 }
 
 /* Why places have no line or function: most have both, and no row. */
-static int write_unnamed(struct writing *writing)
+static bool put_unnamed(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct sweep *sweep = writing->from->sweep;
+        const struct writing *writing = context;
+        const struct raw *raw = writing->sweep->raw;
+        const char *line = unnamed_line_reason(raw, &writing->sweep->places[i]);
+        const char *function = unnamed_function_reason(raw, &writing->sweep->places[i]);
 
-        begin(writing, "unnamed", "location_id, line_reason, function_reason");
-
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct place *place = &sweep->places[i];
-                const char *line = unnamed_line_reason(sweep->raw, place);
-                const char *function = unnamed_function_reason(sweep->raw, place);
-
-                if (!line && !function)
-                        continue;
-                put_int(writing, 0, i + 1);
-                bulk_insert_text(&writing->insert, 1, line);
-                bulk_insert_text(&writing->insert, 2, function);
-                end_row(writing);
-        }
-        return end(writing);
+        put_id(insert, i);
+        bulk_insert_text(insert, 1, line);
+        bulk_insert_text(insert, 2, function);
+        return line || function;
 }
 
-static void put_frame(struct writing *writing, size_t location, uint32_t depth,
-                      const struct code_frame *frame)
+static bool put_function_start(void *context, struct bulk_insert *insert, size_t i)
 {
-        put_int(writing, 0, location + 1);
-        put_int(writing, 1, depth);
-        put_name_id(writing, 2,
-                    code_label(writing->from->frames, frame->function, frame->number));
-        put_name_id(writing, 3, frame->call_file);
-        put_nonzero(writing, 4, frame->call_line);
-        end_row(writing);
+        const struct writing *writing = context;
+        const struct code_place *code = &writing->sweep->places[i].code;
+
+        put_id(insert, i);
+        bulk_insert_int(insert, 1, (int64_t)code->start);
+        return code->has_start;
 }
 
-static int write_inline_frames(struct writing *writing)
+/* Of the places that samples were at. */
+static bool put_instruction(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct sweep *sweep = writing->from->sweep;
+        const struct writing *writing = context;
+        const struct code_place *code = &writing->sweep->places[i].code;
 
-        begin(writing, "code_frame",
-              "location_id, depth, function_id, call_file_id, call_line");
-
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct code_place *code = &sweep->places[i].code;
-
-                for (uint32_t depth = 0; depth < code->frame_count; depth++)
-                        put_frame(
-                            writing, i, depth,
-                            &writing->from->frames->items[code->first_frame + depth]);
-        }
-        return end(writing);
+        if (!code->instruction)
+                return false;
+        put_id(insert, i);
+        put_name(writing, insert, 1, code->instruction);
+        bulk_insert_nonzero(insert, 2, code->access_bytes);
+        return true;
 }
+
+/* Of the accesses that samples were at, where their function was followed. */
+static bool put_access_pattern(void *context, struct bulk_insert *insert, size_t i)
+{
+        const struct writing *writing = context;
+        const struct access *access = &place_asks(&writing->sweep->places[i])->access;
+        const struct address_pattern *pattern = &access->flow.pattern;
+
+        if (!access->asked || pattern->kind == PATTERN_UNKNOWN)
+                return false;
+        put_id(insert, i);
+        bulk_insert_text(insert, 1, address_pattern_name(pattern->kind));
+        if (pattern->kind == PATTERN_STRIDE)
+                bulk_insert_int(insert, 2, pattern->stride_bytes);
+        bulk_insert_nonzero(insert, 3, pattern->instructions);
+        return true;
+}
+
+/* ---- of the others ---- */
 
 /* Those of places in code, with their numbers in the pool. */
-static int write_names(struct writing *writing)
+static bool put_pool_name(void *context, struct bulk_insert *insert, size_t i)
 {
-        size_t count = string_pool_count(writing->from->names);
+        const struct writing *writing = context;
+        uint32_t name = (uint32_t)i + 1;
 
-        begin(writing, "name", "name_id, text");
-
-        for (uint32_t name = 1; name <= count; name++) {
-                if (!writing->named[name])
-                        continue;
-                put_int(writing, 0, name);
-                put_name(writing, 1, name);
-                end_row(writing);
-        }
-        return end(writing);
+        if (!writing->named[name])
+                return false;
+        bulk_insert_int(insert, 0, name);
+        put_name(writing, insert, 1, name);
+        return true;
 }
 
-/* Where the instructions of clock_sample are, or those of instruction_sample. */
-static int write_clocks(struct writing *writing, bool executed)
+static bool put_clock(const struct writing *writing, struct bulk_insert *insert, size_t i,
+                      bool executed)
 {
-        const struct sweep *sweep = writing->from->sweep;
-
-        if (executed)
-                begin(writing, "instruction_sample_location",
-                      "instruction_sample_id, location_id");
-        else
-                begin(writing, "clock_location", "clock_sample_id, location_id");
-        for (size_t i = 0; i < sweep->raw->clock_count; i++) {
-                if (sweep->raw->clocks[i].executed != executed)
-                        continue;
-                bulk_insert_int(&writing->insert, 0, sweep->raw->clock_ids[i]);
-                put_int(writing, 1, sweep->clock_places[i] + UINT64_C(1));
-                end_row(writing);
-        }
-        return end(writing);
+        if (writing->sweep->raw->clocks[i].executed != executed)
+                return false;
+        bulk_insert_int(insert, 0, writing->sweep->raw->clock_ids[i]);
+        bulk_insert_int(insert, 1, writing->sweep->clock_places[i] + INT64_C(1));
+        return true;
 }
 
-static int write_clock_locations(struct writing *writing)
+static bool put_clock_sample(void *context, struct bulk_insert *insert, size_t i)
 {
-        int error = write_clocks(writing, false);
-
-        return error ? error : write_clocks(writing, true);
+        return put_clock(context, insert, i, false);
 }
 
-static int write_objects(struct writing *writing)
+static bool put_instruction_sample(void *context, struct bulk_insert *insert, size_t i)
+{
+        return put_clock(context, insert, i, true);
+}
+
+static bool put_object(void *context, struct bulk_insert *insert, size_t i)
 {
         static const char *const kinds[] = {
             [OBJECT_GLOBAL] = "global",  [OBJECT_HEAP] = "heap", [OBJECT_STACK] = "stack",
             [OBJECT_TLS] = "tls",        [OBJECT_MMAP] = "mmap", [OBJECT_CODE] = "code",
             [OBJECT_UNKNOWN] = "unknown"};
-        const struct objects *objects = &writing->attribution->objects;
+        const struct writing *writing = context;
+        const struct object *object = &writing->attribution->objects.items[i];
 
-        begin(writing, "data_object",
-              "object_id, kind, name, module_id, alloc_function, alloc_file, alloc_line, "
-              "size_bytes, allocations, total_bytes");
-
-        for (size_t i = 0; i < objects->count; i++) {
-                const struct object *object = &objects->items[i];
-
-                put_int(writing, 0, i + 1);
-                bulk_insert_text(&writing->insert, 1, kinds[object->kind]);
-                put_name(writing, 2, object->name);
-                put_module(writing, 3, object->module);
-                put_name(writing, 4,
-                         code_label(writing->from->frames, object->site.function,
-                                    object->site.number));
-                put_name(writing, 5, object->site.file);
-                put_nonzero(writing, 6, object->site.line);
-                if (object->has_size)
-                        put_int(writing, 7, object->size_bytes);
-                put_nonzero(writing, 8, object->allocations);
-                put_nonzero(writing, 9, object->total_bytes);
-                end_row(writing);
-        }
-        return end(writing);
+        put_id(insert, i);
+        bulk_insert_text(insert, 1, kinds[object->kind]);
+        put_name(writing, insert, 2, object->name);
+        put_module(writing, insert, 3, object->module);
+        put_name(writing, insert, 4,
+                 code_label(writing->frames, object->site.function, object->site.number));
+        put_name(writing, insert, 5, object->site.file);
+        bulk_insert_nonzero(insert, 6, object->site.line);
+        if (object->has_size)
+                bulk_insert_int(insert, 7, (int64_t)object->size_bytes);
+        bulk_insert_nonzero(insert, 8, object->allocations);
+        bulk_insert_nonzero(insert, 9, object->total_bytes);
+        return true;
 }
 
-static int write_types(struct writing *writing)
+static bool put_type(void *context, struct bulk_insert *insert, size_t i)
 {
+        const struct writing *writing = context;
+        const struct type *type =
+            &writing->types->items[writing->attribution->type_rows.types[i].type];
+
+        put_id(insert, i);
+        put_name(writing, insert, 1, type->name);
+        bulk_insert_int(insert, 2, (int64_t)type->size_bytes);
+        return true;
+}
+
+static bool put_field(void *context, struct bulk_insert *insert, size_t i)
+{
+        const struct writing *writing = context;
         const struct type_rows *rows = &writing->attribution->type_rows;
-        const struct types *types = writing->from->types;
+        const struct field *field = &rows->fields[i].field;
 
-        begin(writing, "data_type", "type_id, name, size_bytes");
-
-        for (size_t i = 0; i < rows->type_count; i++) {
-                const struct type *type = &types->items[rows->types[i].type];
-
-                put_int(writing, 0, i + 1);
-                put_name(writing, 1, type->name);
-                put_int(writing, 2, type->size_bytes);
-                end_row(writing);
-        }
-        return end(writing);
+        put_id(insert, i);
+        bulk_insert_int(insert, 1, rows->fields[i].type + INT64_C(1));
+        put_name(writing, insert, 2, field->name);
+        if (field->type != TYPE_NONE)
+                put_name(writing, insert, 3, writing->types->items[field->type].name);
+        bulk_insert_int(insert, 4, (int64_t)field->offset_bytes);
+        bulk_insert_int(insert, 5, (int64_t)field->size_bytes);
+        return true;
 }
 
-static int write_fields(struct writing *writing)
+/* Of each type all padding. */
+static bool put_padding(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct type_rows *rows = &writing->attribution->type_rows;
-        const struct types *types = writing->from->types;
+        const struct writing *writing = context;
+        struct padding *found = NULL;
+        size_t count = 0;
 
-        begin(writing, "type_field",
-              "field_id, type_id, name, type, offset_bytes, size_bytes");
-
-        for (size_t i = 0; i < rows->field_count; i++) {
-                const struct field *field = &rows->fields[i].field;
-
-                put_int(writing, 0, i + 1);
-                put_int(writing, 1, rows->fields[i].type + UINT64_C(1));
-                put_name(writing, 2, field->name);
-                put_name(writing, 3,
-                         field->type == TYPE_NONE ? 0 : types->items[field->type].name);
-                put_int(writing, 4, field->offset_bytes);
-                put_int(writing, 5, field->size_bytes);
-                end_row(writing);
+        if (type_padding(writing->types, writing->attribution->type_rows.types[i].type,
+                         &found, &count) < 0)
+                insert->error = diag_no_memory(insert->diag);
+        for (size_t at = 0; at < count && !insert->error; at++) {
+                put_id(insert, i);
+                bulk_insert_int(insert, 1, (int64_t)found[at].offset_bytes);
+                bulk_insert_int(insert, 2, (int64_t)found[at].size_bytes);
+                bulk_insert_row(insert);
         }
-        return end(writing);
+        free(found);
+        return false;
 }
 
-static int write_padding(struct writing *writing)
+static bool put_wide_field(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct type_rows *rows = &writing->attribution->type_rows;
-        int error = 0;
+        const struct writing *writing = context;
 
-        begin(writing, "type_padding", "type_id, offset_bytes, size_bytes");
-        for (size_t row = 0; row < rows->type_count && !error; row++) {
-                struct padding *found = NULL;
-                size_t count = 0;
-
-                if (type_padding(writing->from->types, rows->types[row].type, &found,
-                                 &count) < 0)
-                        error = diag_no_memory(writing->diag);
-                for (size_t i = 0; i < count && !error; i++) {
-                        put_int(writing, 0, row + 1);
-                        put_int(writing, 1, found[i].offset_bytes);
-                        put_int(writing, 2, found[i].size_bytes);
-                        end_row(writing);
-                }
-                free(found);
-        }
-        return bulk_insert_close(&writing->insert, error);
+        put_id(insert, i);
+        bulk_insert_int(insert, 1, (int64_t)writing->wide_samples[i]);
+        return writing->wide_samples[i] > 0;
 }
 
-/* Those that are read beside others. */
-static int write_wide_reads(struct writing *writing)
+static bool put_type_source(void *context, struct bulk_insert *insert, size_t i)
 {
-        size_t count = writing->attribution->type_rows.field_count;
-        uint64_t *samples = calloc(count + 1, sizeof(*samples));
+        const struct writing *writing = context;
+        const struct type_source *source = &writing->attribution->type_sources.items[i];
 
-        if (!samples)
-                return diag_no_memory(writing->diag);
-        wide_reads_count(&writing->attribution->wide_reads, samples);
-
-        begin(writing, "wide_field", "field_id, wide_samples");
-
-        for (size_t i = 0; i < count; i++) {
-                if (samples[i] == 0)
-                        continue;
-                put_int(writing, 0, i + 1);
-                put_int(writing, 1, samples[i]);
-                end_row(writing);
-        }
-        free(samples);
-        return end(writing);
-}
-
-static int write_type_sources(struct writing *writing)
-{
-        const struct type_sources *sources = &writing->attribution->type_sources;
-
-        begin(writing, "type_source", "type_source_id, source, pointer, location_id");
-
-        for (size_t i = 0; i < sources->count; i++) {
-                const struct type_source *source = &sources->items[i];
-
-                put_int(writing, 0, i + 1);
-                bulk_insert_text(&writing->insert, 1, type_source_word(source->kind));
-                put_name(writing, 2, source->pointer);
-                if (source->place != TYPE_SOURCE_NO_PLACE)
-                        put_int(writing, 3, source->place + UINT64_C(1));
-                end_row(writing);
-        }
-        return end(writing);
+        put_id(insert, i);
+        bulk_insert_text(insert, 1, type_source_word(source->kind));
+        put_name(writing, insert, 2, source->pointer);
+        if (source->place != TYPE_SOURCE_NO_PLACE)
+                bulk_insert_int(insert, 3, source->place + INT64_C(1));
+        return true;
 }
 
 /* Numbered as the samples have them. */
-static int write_reasons(struct writing *writing)
+static bool put_reason(void *context, struct bulk_insert *insert, size_t i)
 {
-
-        begin(writing, "untyped", "untyped_id, reason");
-
-        for (int i = UNTYPED_NO_ADDRESS + 1; i < UNTYPED_COUNT; i++) {
-                put_int(writing, 0, (uint64_t)i);
-                bulk_insert_text(&writing->insert, 1, untyped_reason((enum untyped)i));
-                end_row(writing);
-        }
-        return end(writing);
+        (void)context;
+        bulk_insert_int(insert, 0, (int64_t)i);
+        bulk_insert_text(insert, 1, untyped_reason((enum untyped)i));
+        return i > UNTYPED_NO_ADDRESS;
 }
+
+/* ---- all ---- */
 
 /* Findings are made from names, and are none of those that come. */
 int result_clear(struct db *db, struct diag *diag)
@@ -427,35 +307,73 @@ int result_clear(struct db *db, struct diag *diag)
             diag);
 }
 
-static int write_stacks(struct writing *writing)
+static int write_tables(struct writing *writing, struct db *db, struct diag *diag)
 {
-        return stack_rows_write(writing->from, &writing->attribution->objects,
-                                writing->db, writing->diag);
+        const struct attribution *attribution = writing->attribution;
+        const size_t places = writing->sweep->place_count,
+                     clocks = writing->sweep->raw->clock_count,
+                     types = attribution->type_rows.type_count,
+                     fields = attribution->type_rows.field_count;
+        const struct bulk_table tables[] = {
+            {"code_location",
+             "location_id, module_id, address_offset, function_id, file_id, line",
+             put_location, places},
+            {"code_frame", "location_id, depth, function_id, call_file_id, call_line",
+             put_frames, places},
+            {"name", "name_id, text", put_pool_name, string_pool_count(writing->names)},
+            {"unnamed", "location_id, line_reason, function_reason", put_unnamed, places},
+            {"function_start", "location_id, function_offset", put_function_start,
+             places},
+            {"instruction", "location_id, text, access_bytes", put_instruction, places},
+            {"access_pattern",
+             "location_id, pattern, stride_bytes, iteration_instructions",
+             put_access_pattern, places},
+            {"clock_location", "clock_sample_id, location_id", put_clock_sample, clocks},
+            {"instruction_sample_location", "instruction_sample_id, location_id",
+             put_instruction_sample, clocks},
+            {"data_object",
+             "object_id, kind, name, module_id, alloc_function, alloc_file, alloc_line,"
+             " size_bytes, allocations, total_bytes",
+             put_object, attribution->objects.count},
+            {"data_type", "type_id, name, size_bytes", put_type, types},
+            {"type_field", "field_id, type_id, name, type, offset_bytes, size_bytes",
+             put_field, fields},
+            {"type_padding", "type_id, offset_bytes, size_bytes", put_padding, types},
+            {"wide_field", "field_id, wide_samples", put_wide_field, fields},
+            {"type_source", "type_source_id, source, pointer, location_id",
+             put_type_source, attribution->type_sources.count},
+            {"untyped", "untyped_id, reason", put_reason, UNTYPED_COUNT}};
+
+        return bulk_insert_tables(tables, sizeof(tables) / sizeof(*tables), writing, db,
+                                  diag);
 }
 
 int result_write(const struct object_sources *from, struct db *db, struct diag *diag)
 {
-        static int (*const tables[])(struct writing * writing) = {
-            write_locations,       write_inline_frames,   write_names,
-            write_unnamed,         write_function_starts, write_instructions,
-            write_access_patterns, write_clock_locations, write_objects,
-            write_stacks,          write_types,           write_fields,
-            write_padding,         write_wide_reads,      write_type_sources,
-            write_reasons};
         struct attribution attribution = {0};
-        struct writing writing = {
-            .from = from, .attribution = &attribution, .db = db, .diag = diag};
         int error = attribution_write(&attribution, from, db, diag);
+        struct writing writing = {
+            .sweep = from->sweep,
+            .frames = from->frames,
+            .types = from->types,
+            .names = from->names,
+            .attribution = &attribution,
+            .named = calloc(string_pool_count(from->names) + 1, sizeof(bool)),
+            .wide_samples =
+                calloc(attribution.type_rows.field_count + 1, sizeof(uint64_t))};
 
-        writing.named =
-            calloc(string_pool_count(from->names) + 1, sizeof(*writing.named));
-        if (!error && !writing.named)
+        if (!error && (!writing.named || !writing.wide_samples))
                 error = diag_no_memory(diag);
-        for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !error; i++)
-                error = tables[i](&writing);
+        if (!error) {
+                wide_reads_count(&attribution.wide_reads, writing.wide_samples);
+                error = write_tables(&writing, db, diag);
+        }
+        if (!error)
+                error = stack_rows_write(from, &attribution.objects, db, diag);
         if (!error)
                 error = resolution_write(&attribution.resolution, db, diag);
         free(writing.named);
+        free(writing.wide_samples);
         attribution_free(&attribution);
         return error;
 }

@@ -8,103 +8,63 @@
 #include "bulk_insert.h"
 
 struct stack_rows {
-        const struct object_sources *from;
+        const struct sweep *sweep;
+        const struct raw *raw;
         const struct objects *objects;
-        struct db *db;
-        struct diag *diag;
-        struct bulk_insert insert; /* into the table in work */
-        bool *contexts;            /* of raw's stacks: blocks of an object came through */
+        bool *contexts;    /* of raw's stacks: blocks of an object came through */
+        size_t next_total; /* of raw's, while the rows of object_stack are made */
 };
 
-static void begin(struct stack_rows *rows, const char *table, const char *columns)
+static bool put_node(void *context, struct bulk_insert *insert, size_t i)
 {
-        bulk_insert_open(&rows->insert, table, columns, rows->db, rows->diag);
-}
+        const struct stack_rows *rows = context;
 
-static void end_row(struct stack_rows *rows)
-{
-        bulk_insert_row(&rows->insert);
-}
-
-static void put_int(struct stack_rows *rows, int column, uint64_t value)
-{
-        bulk_insert_int(&rows->insert, column, (int64_t)value);
-}
-
-static int write_stack_locations(struct stack_rows *rows)
-{
-        const struct raw *raw = rows->from->sweep->raw;
-
-        begin(rows, "node_location", "stack_id, location_id");
-
-        for (size_t i = 0; i < raw->stack_count; i++) {
-                if (rows->from->sweep->stack_places[i] == RAW_NONE ||
-                    raw->stacks[i].packed)
-                        continue;
-                put_int(rows, 0, (uint64_t)raw->stack_ids[i]);
-                put_int(rows, 1, rows->from->sweep->stack_places[i] + UINT64_C(1));
-                end_row(rows);
-        }
-        return bulk_insert_close(&rows->insert, 0);
+        if (rows->sweep->stack_places[i] == RAW_NONE || rows->raw->stacks[i].packed)
+                return false;
+        bulk_insert_int(insert, 0, rows->raw->stack_ids[i]);
+        bulk_insert_int(insert, 1, rows->sweep->stack_places[i] + INT64_C(1));
+        return true;
 }
 
 /* Of packed nodes: few addresses tell where they all are. */
-static int write_packed_locations(struct stack_rows *rows)
+static bool put_packed(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct raw *raw = rows->from->sweep->raw;
+        const struct stack_rows *rows = context;
+        const struct raw_code *code = &rows->raw->codes[i];
 
-        begin(rows, "packed_location", "process_id, address, location_id");
-
-        for (size_t i = 0; i < raw->code_count; i++) {
-                put_int(rows, 0, (uint64_t)raw->process_ids[raw->codes[i].process]);
-                put_int(rows, 1, raw->codes[i].address);
-                put_int(rows, 2, rows->from->sweep->code_places[i] + UINT64_C(1));
-                end_row(rows);
-        }
-        return bulk_insert_close(&rows->insert, 0);
+        bulk_insert_int(insert, 0, rows->raw->process_ids[code->process]);
+        bulk_insert_int(insert, 1, (int64_t)code->address);
+        bulk_insert_int(insert, 2, rows->sweep->code_places[i] + INT64_C(1));
+        return true;
 }
 
 /* Marks the packed nodes that blocks of objects came through. */
-static int find_contexts(struct stack_rows *rows)
+static void find_contexts(struct stack_rows *rows)
 {
-        const struct raw *raw = rows->from->sweep->raw;
-        const struct objects *objects = rows->objects;
+        for (uint32_t i = (uint32_t)rows->raw->stack_count; i-- > 0;) {
+                uint32_t parent = rows->raw->stacks[i].parent;
 
-        rows->contexts = calloc(raw->stack_count + 1, sizeof(*rows->contexts));
-        if (!rows->contexts)
-                return diag_no_memory(rows->diag);
-        for (uint32_t i = (uint32_t)raw->stack_count; i-- > 0;) {
-                uint32_t parent = raw->stacks[i].parent;
-
-                if (objects_path(objects, i, false)->used ||
-                    objects_path(objects, i, true)->used)
+                if (objects_path(rows->objects, i, false)->used ||
+                    objects_path(rows->objects, i, true)->used)
                         rows->contexts[i] = true;
                 if (rows->contexts[i] && parent != RAW_NONE)
                         rows->contexts[parent] = true;
         }
-        return 0;
 }
 
-static int write_contexts(struct stack_rows *rows)
+static bool put_context(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct raw *raw = rows->from->sweep->raw;
-        const uint32_t *places = rows->from->sweep->stack_places;
+        const struct stack_rows *rows = context;
+        uint32_t parent = rows->raw->stacks[i].parent;
 
-        begin(rows, "object_context", "stack_id, parent_id, location_id");
-
-        for (size_t i = 0; i < raw->stack_count; i++) {
-                uint32_t parent = raw->stacks[i].parent;
-
-                if (!raw->stacks[i].packed || !rows->contexts[i])
-                        continue;
-                put_int(rows, 0, (uint64_t)raw->stack_ids[i]);
-                if (parent != RAW_NONE)
-                        put_int(rows, 1, (uint64_t)raw->stack_ids[parent]);
-                if (places[i] != RAW_NONE)
-                        put_int(rows, 2, places[i] + UINT64_C(1));
-                end_row(rows);
-        }
-        return bulk_insert_close(&rows->insert, 0);
+        if (!rows->raw->stacks[i].packed || !rows->contexts[i])
+                return false;
+        bulk_insert_int(insert, 0, rows->raw->stack_ids[i]);
+        if (parent != RAW_NONE)
+                bulk_insert_int(insert, 1, rows->raw->stack_ids[parent]);
+        if (rows->sweep->stack_places[i] != RAW_NONE)
+                bulk_insert_int(insert, 2, rows->sweep->stack_places[i] + INT64_C(1));
+        return true;
 }
 
 /* What the sites at a stack did; where there is none, there are no allocations. */
@@ -124,58 +84,61 @@ static struct raw_total totals_of(const struct raw *raw, size_t *next, uint32_t 
         return sum;
 }
 
-static void put_object_stack(struct stack_rows *rows, uint32_t stack, bool region,
-                             const struct raw_total *totals)
+static void put_object_stack(const struct stack_rows *rows, struct bulk_insert *insert,
+                             uint32_t stack, bool region, const struct raw_total *totals)
 {
         const struct object_path *path = objects_path(rows->objects, stack, region);
 
         if (!path->used)
                 return;
-        put_int(rows, 0, path->object + UINT64_C(1));
-        put_int(rows, 1, (uint64_t)rows->from->sweep->raw->stack_ids[stack]);
-        put_int(rows, 2, path->samples);
+        bulk_insert_int(insert, 0, path->object + INT64_C(1));
+        bulk_insert_int(insert, 1, rows->raw->stack_ids[stack]);
+        bulk_insert_int(insert, 2, (int64_t)path->samples);
         if (totals->allocations) {
-                put_int(rows, 3, totals->allocations);
-                put_int(rows, 4, totals->total_bytes);
-                put_int(rows, 5, totals->peak_bytes);
+                bulk_insert_int(insert, 3, (int64_t)totals->allocations);
+                bulk_insert_int(insert, 4, (int64_t)totals->total_bytes);
+                bulk_insert_int(insert, 5, (int64_t)totals->peak_bytes);
         }
-        end_row(rows);
+        bulk_insert_row(insert);
 }
 
 /* Blocks and regions are never one object. */
-static int write_object_stacks(struct stack_rows *rows)
+static bool put_object_stacks(void *context, struct bulk_insert *insert, size_t i)
 {
-        const struct raw *raw = rows->from->sweep->raw;
-        size_t next = 0;
+        struct stack_rows *rows = context;
+        uint32_t stack = (uint32_t)i;
+        struct raw_total blocks = totals_of(rows->raw, &rows->next_total, stack, false);
+        struct raw_total regions = totals_of(rows->raw, &rows->next_total, stack, true);
 
-        begin(rows, "object_stack",
-              "object_id, stack_id, samples, allocations, total_bytes, peak_bytes");
-
-        for (uint32_t i = 0; i < raw->stack_count; i++) {
-                struct raw_total blocks = totals_of(raw, &next, i, false);
-                struct raw_total regions = totals_of(raw, &next, i, true);
-
-                put_object_stack(rows, i, false, &blocks);
-                put_object_stack(rows, i, true, &regions);
-        }
-        return bulk_insert_close(&rows->insert, 0);
+        put_object_stack(rows, insert, stack, false, &blocks);
+        put_object_stack(rows, insert, stack, true, &regions);
+        return false;
 }
 
 int stack_rows_write(const struct object_sources *from, const struct objects *objects,
                      struct db *db, struct diag *diag)
 {
-        struct stack_rows rows = {
-            .from = from, .objects = objects, .db = db, .diag = diag};
-        int error = find_contexts(&rows);
+        const struct raw *raw = from->sweep->raw;
+        struct stack_rows rows = {.sweep = from->sweep,
+                                  .raw = raw,
+                                  .objects = objects,
+                                  .contexts = calloc(raw->stack_count + 1, sizeof(bool))};
+        const struct bulk_table tables[] = {
+            {"node_location", "stack_id, location_id", put_node, raw->stack_count},
+            {"packed_location", "process_id, address, location_id", put_packed,
+             raw->code_count},
+            {"object_context", "stack_id, parent_id, location_id", put_context,
+             raw->stack_count},
+            {"object_stack",
+             "object_id, stack_id, samples, allocations, total_bytes, peak_bytes",
+             put_object_stacks, raw->stack_count}};
+        int error = rows.contexts ? 0 : diag_no_memory(diag);
 
-        if (!error)
-                error = write_stack_locations(&rows);
-        if (!error)
-                error = write_packed_locations(&rows);
-        if (!error)
-                error = write_contexts(&rows);
-        if (!error)
-                error = write_object_stacks(&rows);
+        if (!error) {
+                find_contexts(&rows);
+                error = bulk_insert_tables(tables, sizeof(tables) / sizeof(*tables),
+                                           &rows, db, diag);
+        }
         free(rows.contexts);
         return error;
 }

@@ -65,24 +65,27 @@ static int compare_ips(const void *left, const void *right)
         return (int64_t)a->ip < (int64_t)b->ip ? -1 : (int64_t)a->ip > (int64_t)b->ip;
 }
 
+static bool put_ip(void *context, struct bulk_insert *insert, size_t i)
+{
+        const struct sweep *sweep = context;
+        const struct ip_place *ip = &sweep->ips[i];
+
+        bulk_insert_int(insert, 0, sweep->raw->process_ids[ip->process]);
+        bulk_insert_int(insert, 1, (int64_t)ip->ip);
+        bulk_insert_int(insert, 2, ip->place + INT64_C(1));
+        return true;
+}
+
 /* Sorts by key, so SQLite appends rows. The sweep is over then: its index, which this
  * order breaks, is not used any more. */
 static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
 {
-        struct bulk_insert rows;
+        const struct bulk_table table = {"ip_location", "process_id, ip, location_id",
+                                         put_ip, sweep->ip_count};
 
-        bulk_insert_open(&rows, "ip_location", "process_id, ip, location_id", db, diag);
         if (sweep->ip_count > 1)
                 qsort(sweep->ips, sweep->ip_count, sizeof(*sweep->ips), compare_ips);
-        for (size_t i = 0; i < sweep->ip_count; i++) {
-                const struct ip_place *ip = &sweep->ips[i];
-
-                bulk_insert_int(&rows, 0, sweep->raw->process_ids[ip->process]);
-                bulk_insert_int(&rows, 1, (int64_t)ip->ip);
-                bulk_insert_int(&rows, 2, ip->place + INT64_C(1));
-                bulk_insert_row(&rows);
-        }
-        return bulk_insert_close(&rows, 0);
+        return bulk_insert_tables(&table, 1, sweep, db, diag);
 }
 
 /* Where they are is all that there is to write. */
@@ -131,12 +134,10 @@ static int write_row(struct pass *pass, const struct raw_sample *sample,
                         bulk_insert_int(&pass->rows, COLUMN_OFFSET,
                                         (int64_t)object->offset_bytes);
         }
-        if (field)
-                bulk_insert_int(&pass->rows, COLUMN_FIELD, field);
+        bulk_insert_nonzero(&pass->rows, COLUMN_FIELD, field);
         if (untyped != TYPED)
                 bulk_insert_int(&pass->rows, COLUMN_UNTYPED, untyped);
-        if (source)
-                bulk_insert_int(&pass->rows, COLUMN_TYPE_SOURCE, source);
+        bulk_insert_nonzero(&pass->rows, COLUMN_TYPE_SOURCE, source);
         return bulk_insert_row(&pass->rows);
 }
 
