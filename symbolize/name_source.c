@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "array.h"
+#include "bulk_insert.h"
 #include "rule.h"
 
 struct finding {
@@ -261,44 +262,48 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
         return rc == SQLITE_DONE && at >= sources->count;
 }
 
-static int insert_source(sqlite3_stmt *insert, const struct name_source *source)
+static void put_row(struct bulk_insert *insert, int64_t module_id, const char *role,
+                    const char *path, uint64_t size_bytes, int64_t modified_ns)
 {
-        sqlite3_bind_int64(insert, 1, source->module_id);
-        sqlite3_bind_text(insert, 2, source->role, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 3, source->path, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 4, (int64_t)source->size_bytes);
-        sqlite3_bind_int64(insert, 5, source->modified_ns);
-        return sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert) : SQLITE_ERROR;
+        bulk_insert_nonzero(insert, 0, (uint64_t)module_id);
+        bulk_insert_text(insert, 1, role);
+        bulk_insert_text(insert, 2, path);
+        bulk_insert_int(insert, 3, (int64_t)size_bytes);
+        bulk_insert_int(insert, 4, modified_ns);
+}
+
+static bool put_source(void *context, struct bulk_insert *insert, size_t i)
+{
+        const struct name_source *source = &((struct name_source *)context)[i];
+
+        put_row(insert, source->module_id, source->role, source->path, source->size_bytes,
+                source->modified_ns);
+        return true;
+}
+
+static bool put_looked_for(void *context, struct bulk_insert *insert, size_t i)
+{
+        const struct looked_for_file *file = &((struct looked_for_file *)context)[i];
+
+        put_row(insert, 0, "file", file->path, file->size_bytes, file->modified_ns);
+        return true;
 }
 
 int name_sources_write(const struct name_sources *sources,
                        const struct looked_for *looked_for, struct db *db,
                        struct diag *diag)
 {
-        sqlite3_stmt *insert = NULL;
+        static const char table[] = "name_source";
+        static const char columns[] = "module_id, role, path, size_bytes, modified_ns";
+        const struct bulk_table own = {table, columns, put_source, sources->count};
+        const struct bulk_table others = {table, columns, put_looked_for,
+                                          looked_for->count};
         int error = db_exec(db, "DELETE FROM name_source", diag);
-        int rc = error ? SQLITE_OK
-                       : sqlite3_prepare_v2(db_sqlite(db),
-                                            "INSERT INTO name_source (module_id, role,"
-                                            " path, size_bytes, modified_ns)"
-                                            " VALUES (nullif(?, 0), ?, ?, ?, ?)",
-                                            -1, &insert, NULL);
 
-        for (size_t i = 0; i < sources->count && !error && rc == SQLITE_OK; i++)
-                rc = insert_source(insert, &sources->items[i]);
-        for (size_t i = 0; i < looked_for->count && !error && rc == SQLITE_OK; i++) {
-                const struct looked_for_file *file = &looked_for->items[i];
-
-                rc = insert_source(
-                    insert, &(struct name_source){.role = "file",
-                                                  .path = file->path,
-                                                  .size_bytes = file->size_bytes,
-                                                  .modified_ns = file->modified_ns});
-        }
-        if (rc != SQLITE_OK)
-                error = db_error(db, "write", diag);
-        sqlite3_finalize(insert);
-        return error;
+        if (!error)
+                error = bulk_insert_tables(&own, 1, sources->items, db, diag);
+        return error ? error
+                     : bulk_insert_tables(&others, 1, looked_for->items, db, diag);
 }
 
 void name_sources_free(struct name_sources *sources)

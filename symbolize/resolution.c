@@ -3,11 +3,11 @@
 #include "resolution.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bulk_insert.h"
 #include "unnamed.h"
 
 static const char resolved[] = "resolved";
@@ -101,31 +101,16 @@ void resolution_count(struct resolution *resolution, const struct object *object
         count(resolution, SUBJECT_TYPE, untyped_reason(type), samples);
 }
 
-static int write_counts(const struct resolution *resolution, struct db *db,
-                        struct diag *diag)
+static bool put_outcome(void *context, struct bulk_insert *insert, size_t i)
 {
-        sqlite3_stmt *insert;
-        int rc = sqlite3_prepare_v2(db_sqlite(db),
-                                    "INSERT INTO resolution (subject, outcome, samples)"
-                                    " VALUES (?, ?, ?)",
-                                    -1, &insert, NULL);
+        const struct resolution *resolution = context;
+        const struct outcome *at =
+            &resolution->outcomes[i / OUTCOME_LIMIT][i % OUTCOME_LIMIT];
 
-        for (int subject = 0; subject < SUBJECT_COUNT; subject++) {
-                const struct outcome *at = resolution->outcomes[subject];
-
-                for (; at->reason && rc == SQLITE_OK; at++) {
-                        sqlite3_bind_text(insert, 1, subject_names[subject], -1,
-                                          SQLITE_STATIC);
-                        sqlite3_bind_text(insert, 2, at->reason, -1, SQLITE_STATIC);
-                        sqlite3_bind_int64(insert, 3, (int64_t)at->samples);
-                        rc = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert)
-                                                                 : SQLITE_ERROR;
-                }
-        }
-        int error = rc == SQLITE_OK ? 0 : db_error(db, "write", diag);
-
-        sqlite3_finalize(insert);
-        return error;
+        bulk_insert_text(insert, 0, subject_names[i / OUTCOME_LIMIT]);
+        bulk_insert_text(insert, 1, at->reason);
+        bulk_insert_int(insert, 2, (int64_t)at->samples);
+        return at->reason != NULL;
 }
 
 static int set_ledger(struct db *db, const char *what, const char *reason, uint64_t count,
@@ -210,31 +195,38 @@ static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *di
         return error;
 }
 
-int resolution_write(const struct resolution *resolution, struct db *db,
-                     struct diag *diag)
+/* Of the objects and functions. */
+static int write_missing(const struct resolution *resolution, struct db *db,
+                         struct diag *diag)
 {
-        int error = write_counts(resolution, db, diag);
+        const struct {
+                const char *what, *reason;
+                uint64_t samples;
+        } kinds[] = {
+            {"with", "no object", samples_of(resolution, SUBJECT_OBJECT, nothing_mapped)},
+            {"in", thread_memory, samples_of(resolution, SUBJECT_OBJECT, thread_memory)},
+            {"in", "unknown frame", resolution->frameless},
+            {"in", unnamed_inlined,
+             samples_of(resolution, SUBJECT_FUNCTION, unnamed_inlined)},
+            {"in", "unverified binary", (uint64_t)resolution->unverified}};
+        int error = 0;
+
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !error; i++)
+                error = set_ledger(db, kinds[i].what, kinds[i].reason, kinds[i].samples,
+                                   diag);
+        return error;
+}
+
+int resolution_write(struct resolution *resolution, struct db *db, struct diag *diag)
+{
+        const struct bulk_table table = {"resolution", "subject, outcome, samples",
+                                         put_outcome, SUBJECT_COUNT * OUTCOME_LIMIT};
+        int error = bulk_insert_tables(&table, 1, resolution, db, diag);
 
         if (!error)
                 error = write_no_line(resolution, db, diag);
         if (!error)
-                error = set_ledger(db, "with", "no object",
-                                   samples_of(resolution, SUBJECT_OBJECT, nothing_mapped),
-                                   diag);
-        if (!error)
-                error = set_ledger(db, "in", thread_memory,
-                                   samples_of(resolution, SUBJECT_OBJECT, thread_memory),
-                                   diag);
-        if (!error)
-                error =
-                    set_ledger(db, "in", "unknown frame", resolution->frameless, diag);
-        if (!error)
-                error = set_ledger(
-                    db, "in", unnamed_inlined,
-                    samples_of(resolution, SUBJECT_FUNCTION, unnamed_inlined), diag);
-        if (!error)
-                error = set_ledger(db, "in", "unverified binary",
-                                   (uint64_t)resolution->unverified, diag);
+                error = write_missing(resolution, db, diag);
         if (!error)
                 error = write_elsewhere(resolution->sweep->raw, db, diag);
         return error ? error : write_untyped(resolution, db, diag);

@@ -41,7 +41,6 @@ void resolution_count(struct resolution *resolution, const struct object *object
                       enum untyped type, uint64_t samples);
 /* Writes the table resolution, which is empty, and the ledger. 0 or a negative errno
  * value. */
-int resolution_write(const struct resolution *resolution, struct db *db,
-                     struct diag *diag);
+int resolution_write(struct resolution *resolution, struct db *db, struct diag *diag);
 
 #endif

@@ -428,22 +428,21 @@ static int write_names(struct stage *stage, struct db *db, struct diag *diag)
         const struct object_sources from = {&stage->sweep,     &stage->frames,
                                             &stage->types,     stage->names,
                                             stage->allocators, stage->allocators_met};
+        const struct {
+                const char *kind;
+                int64_t count;
+        } files[] = {
+            {"perf maps of earlier processes", stage->perf_maps[PERF_MAP_OF_EARLIER]},
+            {"perf maps of later processes", stage->perf_maps[PERF_MAP_OF_LATER]},
+            {"debug files not delivered by servers",
+             (int64_t)debuginfod_failures(stage->debuginfod)}};
         int error = result_write(&from, db, diag);
 
-        if (!error)
-                error =
-                    db_ledger_set(db, "symbolize", "perf maps of earlier processes",
-                                  stage->perf_maps[PERF_MAP_OF_EARLIER], "files", diag);
-        if (!error)
-                error = db_ledger_set(db, "symbolize", "perf maps of later processes",
-                                      stage->perf_maps[PERF_MAP_OF_LATER], "files", diag);
-        if (!error)
-                error = db_ledger_set(
-                    db, "symbolize", "debug files not delivered by servers",
-                    (int64_t)debuginfod_failures(stage->debuginfod), "files", diag);
-        if (!error)
-                error = name_sources_write(&stage->sources, &stage->looked_for, db, diag);
-        return error;
+        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !error; i++)
+                error = db_ledger_set(db, "symbolize", files[i].kind, files[i].count,
+                                      "files", diag);
+        return error ? error
+                     : name_sources_write(&stage->sources, &stage->looked_for, db, diag);
 }
 
 static int note_allocators(struct stage *stage, const char *const *allocators,

@@ -16,32 +16,6 @@ static bool is_gcc(const char *producer)
         return strncmp(producer, "GNU ", 4) == 0 && strncmp(producer, "GNU AS", 6) != 0;
 }
 
-bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
-{
-        const char *producer = die_string(dwarf, entries, DW_AT_producer);
-        uint64_t language;
-
-        if (!producer || !die_number(dwarf, entries, DW_AT_language, &language) ||
-            (!is_gcc(producer) && !strstr(producer, "clang version")))
-                return false;
-        switch (language) {
-        case DW_LANG_C89:
-        case DW_LANG_C:
-        case DW_LANG_C99:
-        case DW_LANG_C11:
-        case DW_LANG_C_plus_plus:
-        case DW_LANG_C_plus_plus_03:
-        case DW_LANG_C_plus_plus_11:
-        case DW_LANG_C_plus_plus_14:
-        case LANG_C_PLUS_PLUS_17:
-        case LANG_C_PLUS_PLUS_20:
-        case LANG_C_PLUS_PLUS_23:
-                return true;
-        default:
-                return false;
-        }
-}
-
 bool unit_is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries)
 {
         uint64_t language;
@@ -61,6 +35,22 @@ bool unit_is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries)
         default:
                 return false;
         }
+}
+
+static bool is_c(uint64_t language)
+{
+        return language == DW_LANG_C89 || language == DW_LANG_C ||
+               language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
+bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
+{
+        const char *producer = die_string(dwarf, entries, DW_AT_producer);
+        uint64_t language;
+
+        return producer && (is_gcc(producer) || strstr(producer, "clang version")) &&
+               die_number(dwarf, entries, DW_AT_language, &language) &&
+               (is_c(language) || unit_is_cplusplus(dwarf, entries));
 }
 
 bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 #include "pack.h"
 
 struct reader {
@@ -198,13 +198,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
         struct raw *raw = reader->raw;
         const char *protection = (const char *)sqlite3_column_text(row, 6);
 
-        if (raw->mapping_count >= RAW_NONE ||
-            array_reserve(&raw->mappings, &reader->capacity, raw->mapping_count,
-                          sizeof(*raw->mappings)) < 0)
-                return no_memory(reader);
-        struct raw_mapping *mapping = &raw->mappings[raw->mapping_count++];
-
-        *mapping = (struct raw_mapping){
+        struct raw_mapping mapping = {
             .process = column_index(row, 0, raw->process_ids, raw->process_count),
             .kind = mapping_kind((const char *)sqlite3_column_text(row, 1)),
             .start = (uint64_t)sqlite3_column_int64(row, 2),
@@ -214,8 +208,11 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
             .executable = protection && strchr(protection, 'x'),
             .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
             .period = column_period(row, 8)};
-        mapping->end = end_of(mapping->start, (uint64_t)sqlite3_column_int64(row, 3));
-        return 0;
+        mapping.end = end_of(mapping.start, (uint64_t)sqlite3_column_int64(row, 3));
+        return raw->mapping_count >= RAW_NONE || APPEND(raw->mappings, raw->mapping_count,
+                                                        reader->capacity, mapping) < 0
+                   ? no_memory(reader)
+                   : 0;
 }
 
 /* The node ID came in a pack, and has a row too. */
@@ -234,7 +231,6 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
         struct raw *raw = reader->raw;
         int64_t id = sqlite3_column_int64(row, 0);
         uint32_t process = column_index(row, 2, raw->process_ids, raw->process_count);
-        int error;
 
         if (sqlite3_column_type(row, 4) != SQLITE_NULL)
                 return pack_read_stacks(raw, &reader->capacity, &reader->id_capacity, row,
@@ -245,19 +241,15 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
                 mark_unpacked(raw, id);
                 return 0;
         }
-        uint32_t parent = column_index(row, 1, raw->stack_ids, raw->stack_count);
+        const struct raw_stack stack = {
+            .parent = column_index(row, 1, raw->stack_ids, raw->stack_count),
+            .process = process,
+            .ip = (uint64_t)sqlite3_column_int64(row, 3)};
+        int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
 
-        error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
-        if (error)
-                return error;
-        if (array_reserve(&raw->stacks, &reader->capacity, raw->stack_count,
-                          sizeof(*raw->stacks)) < 0)
-                return no_memory(reader);
-        raw->stacks[raw->stack_count++] =
-            (struct raw_stack){.parent = parent,
-                               .process = process,
-                               .ip = (uint64_t)sqlite3_column_int64(row, 3)};
-        return 0;
+        if (!error && APPEND(raw->stacks, raw->stack_count, reader->capacity, stack) < 0)
+                error = no_memory(reader);
+        return error;
 }
 
 static int read_code(struct reader *reader, sqlite3_stmt *row)
@@ -283,18 +275,19 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
 
-        if (raw->allocation_count >= RAW_NONE ||
-            array_reserve(&raw->allocations, &reader->capacity, raw->allocation_count,
-                          sizeof(*raw->allocations)) < 0)
-                return no_memory(reader);
-        raw->allocations[raw->allocation_count++] = (struct raw_allocation){
+        const struct raw_allocation block = {
             .process = column_index(row, 0, raw->process_ids, raw->process_count),
             .region = maps_region(row, 1),
             .addr = (uint64_t)sqlite3_column_int64(row, 2),
             .size_bytes = (uint64_t)sqlite3_column_int64(row, 3),
             .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
             .period = column_period(row, 5)};
-        return 0;
+
+        return raw->allocation_count >= RAW_NONE ||
+                       APPEND(raw->allocations, raw->allocation_count, reader->capacity,
+                              block) < 0
+                   ? no_memory(reader)
+                   : 0;
 }
 
 /* Column 5 is a pack's, NULL in a row of one site. */
@@ -312,11 +305,9 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
                 return pack_read_totals(raw, &reader->capacity, row, 5, &total) < 0
                            ? no_memory(reader)
                            : 0;
-        if (array_reserve(&raw->totals, &reader->capacity, raw->total_count,
-                          sizeof(*raw->totals)) < 0)
-                return no_memory(reader);
-        raw->totals[raw->total_count++] = total;
-        return 0;
+        return APPEND(raw->totals, raw->total_count, reader->capacity, total) < 0
+                   ? no_memory(reader)
+                   : 0;
 }
 
 static int read_store(struct reader *reader, sqlite3_stmt *row)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 
 /* Reads the skeleton at DIE of a unit in a separate file; false when it has none. Old
  * units have other attributes. */
@@ -38,13 +38,6 @@ static bool read_skeleton(struct dwarf_file *file, Dwarf_Die *die,
         return true;
 }
 
-static int compare_bases(const void *left, const void *right)
-{
-        const uint64_t *a = left, *b = right;
-
-        return (*a > *b) - (*a < *b);
-}
-
 static int read_bases(struct dwarf_file *file)
 {
         struct split_bases *bases = &file->bases;
@@ -63,25 +56,19 @@ static int read_bases(struct dwarf_file *file)
                 bases->addresses[bases->count] = skeleton.addr_base;
                 bases->ranges[bases->count++] = skeleton.ranges_base;
         }
-        qsort(bases->addresses, bases->count, sizeof(*bases->addresses), compare_bases);
-        qsort(bases->ranges, bases->count, sizeof(*bases->ranges), compare_bases);
+        qsort(bases->addresses, bases->count, sizeof(*bases->addresses), number_order);
+        qsort(bases->ranges, bases->count, sizeof(*bases->ranges), number_order);
         return 0;
 }
 
 /* The first of COUNT BASES above BASE; 0: there is none. */
 static uint64_t next_base(const uint64_t *bases, size_t count, uint64_t base)
 {
-        size_t low = 0, high = count;
+        size_t next = base == UINT64_MAX
+                          ? count
+                          : number_from(bases, count, sizeof(*bases), base + 1);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (bases[middle] > base)
-                        high = middle;
-                else
-                        low = middle + 1;
-        }
-        return low < count ? bases[low] : 0;
+        return next < count ? bases[next] : 0;
 }
 
 static int open_within_limit(struct dwarf_file *file, struct split_skeleton *skeleton,

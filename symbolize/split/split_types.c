@@ -67,23 +67,6 @@ static int read_rows(struct split_types *types, const struct split_package *pack
         return 0;
 }
 
-/* The first row with the same KEY. */
-static struct split_types_row *first_together(const struct split_types *types,
-                                              uint64_t key)
-{
-        size_t low = 0, high = types->index.unit_count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (types->rows[middle].together < key)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return &types->rows[low];
-}
-
 /* Joins the units compiled together, from FIRST on: PARTS becomes their sum. *JOINED is
  * to be freed. */
 static int join(const struct split_types *types, const struct split_types_row *first,
@@ -131,13 +114,9 @@ static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *d
 {
         if (known(types, signature))
                 return 0;
-        if (types->count >= UINT32_MAX - 1 ||
-            array_reserve(&types->items, &types->capacity, types->count,
-                          sizeof(*types->items)) < 0)
-                return -ENOMEM;
-        types->items[types->count] = (struct split_type){signature, *die};
-        return hash_index_add(&types->by_signature, hash_number(0, signature),
-                              (uint32_t)types->count++);
+        return HASH_APPEND(&types->by_signature, hash_number(0, signature), types->items,
+                           types->count, types->capacity,
+                           (struct split_type){signature, *die});
 }
 
 /* Units of types were in a section of their own before DWARF 5. */
@@ -203,7 +182,8 @@ int split_types_find(struct split_types *types, const struct split_package *pack
 
         if (row) {
                 struct split_types_row *first =
-                    first_together(types, together(types, row));
+                    types->rows + number_from(types->rows, types->index.unit_count,
+                                              sizeof(*types->rows), together(types, row));
 
                 if (!first->opened)
                         error = open_together(types, first, opened);
