@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "access_share.h"
+#include "answers.h"
 #include "code_names.h"
 #include "data.h"
 #include "globals.h"

@@ -9,11 +9,4 @@
  * same time. 0 or -ENOMEM. */
 int rival_variables_find(struct variables *variables, struct type_reader *reader);
 
-/* Whether VARIABLE (NULL: none) has a rival at VADDR. */
-static inline bool variable_has_rival(const struct register_variable *variable,
-                                      uint64_t vaddr)
-{
-        return variable && vaddr >= variable->rival_low && vaddr < variable->rival_high;
-}
-
 #endif

@@ -74,9 +74,4 @@ struct flow_input {
         struct globals *globals; /* of FUNCTION's unit */
 };
 
-/* Answers ANSWERS, COUNT addresses of one function, in their order of address. 0 or
- * -ENOMEM. */
-int flow_function(const struct flow_input *input, struct flow_answer *answers,
-                  size_t count);
-
 #endif

@@ -2,7 +2,6 @@
 #include "flow_operand.h"
 
 #include "behind_header.h"
-#include "rival_variables.h"
 #include "type_field.h"
 
 static struct place_value thread_local_at(uint64_t offset)

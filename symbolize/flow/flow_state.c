@@ -6,7 +6,6 @@
 
 #include "behind_header.h"
 #include "flow_operand.h"
-#include "rival_variables.h"
 #include "type_field.h"
 
 void flow_state_begin(struct flow_state *state)

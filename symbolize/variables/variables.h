@@ -128,4 +128,11 @@ uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
 /* The name of the function that it calls, where its type is known; 0: not known. */
 uint32_t variables_call_name(const struct variables *variables, uint64_t vaddr);
 
+/* Whether VARIABLE (NULL: none) has a rival at VADDR. */
+static inline bool variable_has_rival(const struct register_variable *variable,
+                                      uint64_t vaddr)
+{
+        return variable && vaddr >= variable->rival_low && vaddr < variable->rival_high;
+}
+
 #endif

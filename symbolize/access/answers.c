@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A question about an instruction is answered from the state that holds before it on
  * all ways that lead there. */
-#include "flow.h"
+#include "answers.h"
 
 #include <errno.h>
 
-#include "flow_effect.h"
 #include "flow_operand.h"
 #include "flow_result.h"
 #include "flow_trace.h"

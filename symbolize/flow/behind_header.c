@@ -2,7 +2,6 @@
 /* The nearest variable up to the place counts. */
 #include "behind_header.h"
 
-#include "rival_variables.h"
 #include "rule.h"
 #include "type_field.h"
 
