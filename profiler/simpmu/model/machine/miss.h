@@ -16,7 +16,7 @@ struct miss {
         bool from_beyond; /* L2, where nothing had used the line */
 };
 
-/* The dirty LINE leaves L1 at NOW. */
+/* The dirty LINE leaves L1 at NOW, by the path on which lines come from L2. */
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now);
 
@@ -128,6 +128,13 @@ struct miss_answer {
 struct miss_answer miss_fill_otherwise(struct machine *machine, struct sim_thread *thread,
                                        struct miss_request *request);
 
+/* How long a set of L1 is busy with one line that comes from LEVEL. */
+static inline uint64_t miss_turn(const struct machine *machine, enum simpmu_level level)
+{
+        return level == SIMPMU_LEVEL_L2 ? machine->set_interval_l2
+                                        : machine->set_interval_l3;
+}
+
 /* The thread's clock stands at NOW. LINE has missed L1 and its request can start at
  * START. WRITES: no other core may keep the line. FOR_LOAD: the time in a fill buffer
  * counts as pending. That event counts buffers that demand reads require. A buffer of
@@ -159,9 +166,7 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
         }
         if (__builtin_expect(machine->lines_take_turns, 0))
                 answer.completion = l1d_take_turn(&core->l1d, line, answer.completion,
-                                                  answer.level == SIMPMU_LEVEL_L2
-                                                      ? machine->set_interval_l2
-                                                      : machine->set_interval_l3);
+                                                  miss_turn(machine, answer.level));
         begin = places_fit(buffers, start, begin, answer.latency, answer.completion);
         answer.completion = later(answer.completion, begin + answer.latency);
         miss_hold_buffer(thread, start, begin, answer.completion);
@@ -175,7 +180,8 @@ miss_fill(struct machine *machine, struct sim_thread *thread, uint64_t line,
 
 /* LINE is not in L1D: brings it into way BIT of its set, and writes a dirty victim
  * back. The request starts at START, with the translation of the address; the other
- * arguments are miss_fill's. The caller marks the place. */
+ * arguments are miss_fill's. The caller marks the place. A dirty victim takes a turn of
+ * the set too (measured on an EPYC of family 25). */
 static inline __attribute__((always_inline)) struct miss
 miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thread,
            const struct l1d *l1d, uint64_t line, const struct cache_place *place,
@@ -190,6 +196,9 @@ miss_to_l1(struct machine *machine, struct sim_hot *hot, struct sim_thread *thre
                                 start);
         struct miss miss =
             miss_fill(machine, thread, line, start, now, to_write, waited_for);
+        if (__builtin_expect(victim.dirty && machine->lines_take_turns, 0))
+                miss.completion = l1d_take_turn(&core->l1d, line, miss.completion,
+                                                miss_turn(machine, miss.level));
         *l1d_way_of(l1d, place, bit) = (struct l1d_way){miss.completion};
         if (__builtin_expect(watch_concerns(&machine->watch, line), 0))
                 watch_fill(&machine->watch, core, line, place->set, bit,
