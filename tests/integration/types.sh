@@ -95,7 +95,7 @@ check()
 
 head -c 4096 /dev/zero >words
 build c_gcc gcc program.c
-measure c_gcc
+measure c_gcc 95
 # Indexes that count from one, or are added to the offset of an array.
 holds c_gcc.db '1|0' "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
         JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
@@ -110,11 +110,11 @@ build cxx_gcc_O0 g++ program.cc -O0
 measure cxx_gcc_O0
 # Members of virtual bases are where the table of virtual functions says.
 build containers_gcc g++ containers.cc -std=c++17
-measure containers_gcc "$(by_version g++ 12 98 97)"
+measure containers_gcc "$(by_version g++ 12 97 94)"
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
-measure structures_gcc "$(by_version gcc 12 93 87)"
+measure structures_gcc "$(by_version gcc 12 93 83)"
 build structures_gcc_O0 gcc structures.c -O0
 measure structures_gcc_O0 93
 # Arrays that lie behind others, or behind a header, in one block: all that loops over items
@@ -158,17 +158,17 @@ if command -v clang >/dev/null; then
         measure shared_clang 50
         behind behind_clang clang -O2 "$(by_version clang 14 50 45)"
         build structures_clang clang structures.c
-        measure structures_clang "$(by_version clang 14 95 91)"
+        measure structures_clang "$(by_version clang 14 95 87)"
         # The lines of a split unit, which tell the copies of an unrolled loop's load, are in
         # the program.
         build c_split_clang clang program.c -gsplit-dwarf
-        measure c_split_clang
+        measure c_split_clang 95
         # Later versions call it once.
         holds c_split_clang.db '1|0' "SELECT count(*) > 5, sum(field_id IS NULL)
                 FROM attribution JOIN location USING (location_id) JOIN data_object USING (object_id)
                 WHERE kind = 'mmap' AND location.function = 'sum_mapped'"
         build containers_clang clang++ containers.cc -std=c++17
-        measure containers_clang "$(by_version clang++ 14 98 93)"
+        measure containers_clang "$(by_version clang++ 14 95 88)"
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 build cxx_libcxx clang++ program.cc $libcxx
@@ -276,7 +276,7 @@ name_and_check cxx_units
 build c_split gcc program.c -gsplit-dwarf
 separate c_split
 record_truth c_split
-name_and_check c_split
+name_and_check c_split 95
 build cxx_split_units g++ program.cc -gsplit-dwarf -fdebug-types-section
 readelf -SW cxx_split_units-program.dwo | grep -c '\.debug_info\.dwo' >sections
 [ "$(cat sections)" -gt 1 ] || fail "no units of types in the split file"

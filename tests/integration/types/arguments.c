@@ -98,18 +98,15 @@ ONE_FUNCTION struct item *make_items(size_t count)
 
         for (size_t i = 0; i < count; i++)
                 items[i].value = (long)i;
-        truth_object("heap", "make_items at ", "struct item", items, sizeof(*items),
-                     ITEMS, "*");
+        TRUTH_HEAP("make_items", "struct item", items, ITEMS);
         return items;
 }
 
 int main(void)
 {
         truth_open();
-        TRUTH_FIELD(series, count);
-        TRUTH_FIELD(series, step);
-        TRUTH_FIELD(item, key);
-        TRUTH_FIELD(item, value);
+        TRUTH_FIELDS(series, count, step);
+        TRUTH_FIELDS(item, key, value);
 
         struct series *all[] = {make_left_over(series_bytes()),
                                 make_aligned(series_bytes()),

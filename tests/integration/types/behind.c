@@ -77,12 +77,9 @@ ONE_FUNCTION void make_graph(void)
         graph->edges = EDGES;
         for (unsigned i = 0; i < EDGES; i++)
                 edges[i] = (struct edge){i * 7 % NODES, i % 3, i, i & 3, (float)i, 0};
-        truth_object("heap", "get_bytes at ", "struct head", graph, sizeof(*graph), 1,
-                     "*");
-        truth_object("heap", "get_bytes at ", "double", ranks, sizeof(*ranks), NODES,
-                     "*");
-        truth_object("heap", "get_bytes at ", "struct edge", edges, sizeof(*edges), EDGES,
-                     "*");
+        TRUTH_HEAP("get_bytes", "struct head", graph, 1);
+        TRUTH_HEAP("get_bytes", "double", ranks, NODES);
+        TRUTH_HEAP("get_bytes", "struct edge", edges, EDGES);
 }
 
 /* ---- an array at a structure's end, by an offset from the structure's start ---- */
@@ -109,8 +106,7 @@ ONE_FUNCTION struct number *make_number(unsigned used)
             (struct number *)get_bytes(sizeof(*number) + used * sizeof(long));
 
         *number = (struct number){used, used, 1, 1};
-        truth_object("heap", "get_bytes at ", "struct number", number, sizeof(*number), 1,
-                     "*");
+        TRUTH_HEAP("get_bytes", "struct number", number, 1);
         truth_object("heap", "get_bytes at ", "struct limbs", number->limbs, sizeof(long),
                      used, "*");
         return number;
@@ -198,8 +194,7 @@ ONE_FUNCTION struct unit *make_units(void)
         struct unit *units = calloc(1, sizeof(*units) + UNITS * sizeof(struct body));
 
         units->count = UNITS;
-        truth_object("heap", "make_units at ", "struct unit", units, sizeof(*units), 1,
-                     "*");
+        TRUTH_HEAP("make_units", "struct unit", units, 1);
         truth_object("heap", "make_units at ", "struct body", units + 1,
                      sizeof(struct body), UNITS, "*");
         return units;
@@ -211,8 +206,7 @@ ONE_FUNCTION struct unit *make_bytes(void)
             (struct unit *)get_bytes(sizeof(*units) + UNITS * sizeof(struct body));
 
         units->count = UNITS;
-        truth_object("heap", "get_bytes at ", "struct unit", units, sizeof(*units), 1,
-                     "*");
+        TRUTH_HEAP("get_bytes", "struct unit", units, 1);
         truth_object("heap", "get_bytes at ", "struct body", units + 1,
                      sizeof(struct body), UNITS, "*");
         return units;
@@ -236,31 +230,19 @@ ONE_FUNCTION struct unit *make_items(void)
 {
         struct unit *units = (struct unit *)get_bytes(UNITS * sizeof(*units));
 
-        truth_object("heap", "get_bytes at ", "struct unit", units, sizeof(*units), UNITS,
-                     "*");
+        TRUTH_HEAP("get_bytes", "struct unit", units, UNITS);
         return units;
 }
 
 int main(void)
 {
         truth_open();
-        TRUTH_FIELD(head, nodes);
-        TRUTH_FIELD(head, edges);
-        TRUTH_FIELD(edge, from);
-        TRUTH_FIELD(edge, to);
-        TRUTH_FIELD(edge, next);
-        TRUTH_FIELD(edge, kind);
-        TRUTH_FIELD(edge, weight);
-        TRUTH_FIELD(edge, stamp);
-        TRUTH_FIELD(number, used);
-        TRUTH_FIELD(number, room);
-        TRUTH_FIELD(number, sign);
-        TRUTH_FIELD(number, owners);
+        TRUTH_FIELDS(head, nodes, edges);
+        TRUTH_FIELDS(edge, from, to, next, kind, weight, stamp);
+        TRUTH_FIELDS(number, used, room, sign, owners);
         truth_field("struct limbs", "", 0, sizeof(long), "struct~number:limbs[]");
-        TRUTH_FIELD(unit, count);
-        TRUTH_FIELD(unit, step);
-        TRUTH_FIELD(body, first);
-        TRUTH_FIELD(body, second);
+        TRUTH_FIELDS(unit, count, step);
+        TRUTH_FIELDS(body, first, second);
         make_graph();
         struct unit *both[] = {make_units(), make_bytes()};
         struct number *numbers[] = {make_number(UNITS), make_number(UNITS)};

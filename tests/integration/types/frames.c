@@ -222,13 +222,10 @@ int main(void)
         struct cell cells[COUNT];
 
         truth_open();
-        TRUTH_FIELD(cell, key);
-        TRUTH_FIELD(cell, mass);
-        TRUTH_FIELD(cell, kind);
+        TRUTH_FIELDS(cell, key, mass, kind);
         truth_field("struct cell", "place[]", offsetof(struct cell, place),
                     sizeof(((struct cell *)0)->place), "");
-        TRUTH_FIELD(pair, other);
-        TRUTH_FIELD(pair, value);
+        TRUTH_FIELDS(pair, other, value);
         fill_cells(cells);
         truth_object("stack", "main::cells", "struct cell", cells, sizeof(*cells), COUNT,
                      "read_cells");

@@ -109,7 +109,7 @@ ONE_FUNCTION struct blob *make_blob(void)
 
         memset(blob + 1, 1, ITEMS * (sizeof(short) + sizeof(int)));
         *blob = (struct blob){ITEMS, ITEMS, 3, 4};
-        truth_object("heap", "make_blob at ", "struct blob", blob, sizeof(*blob), 1, "*");
+        TRUTH_HEAP("make_blob", "struct blob", blob, 1);
         truth_object("heap", "make_blob at ", "short", blob + 1, 2, ITEMS, "*");
         truth_object("heap", "make_blob at ", "int", (short *)(blob + 1) + ITEMS, 4,
                      ITEMS, "*");
@@ -124,8 +124,7 @@ ONE_FUNCTION struct series *make_series(void)
 
         series->count = ITEMS;
         series->step = 1;
-        truth_object("heap", "make_series at ", "struct series", series, sizeof(*series),
-                     1, "*");
+        TRUTH_HEAP("make_series", "struct series", series, 1);
         truth_object("heap", "make_series at ", "long", series + 1, 8, 2 * ITEMS, "*");
         return series;
 }
@@ -192,8 +191,7 @@ ONE_FUNCTION struct ring_head *make_bytes(void)
         struct ring_head *ring =
             get_bytes(sizeof(*ring) + ITEMS * sizeof(struct wide_slot));
 
-        truth_object("heap", "get_bytes at ", "struct ring_head", ring, sizeof(*ring), 1,
-                     "*");
+        TRUTH_HEAP("get_bytes", "struct ring_head", ring, 1);
         truth_object("heap", "get_bytes at ", "struct wide_slot", ring + 1,
                      sizeof(struct wide_slot), ITEMS, "*");
         return ring;
@@ -322,46 +320,27 @@ ONE_FUNCTION struct item *make_items(void)
         struct item *items = malloc(ITEMS * sizeof(*items));
 
         fill_items(items);
-        truth_object("heap", "make_items at ", "struct item", items, sizeof(*items),
-                     ITEMS, "*");
+        TRUTH_HEAP("make_items", "struct item", items, ITEMS);
         return items;
 }
 
 static void write_fields(void)
 {
         truth_field("struct table_header", "magic[]", 0, 8, "");
-        TRUTH_FIELD(table_header, offset);
-        TRUTH_FIELD(table_header, count);
-        TRUTH_FIELD(table_entry, key);
-        TRUTH_FIELD(table_entry, value);
-        TRUTH_FIELD(table_entry, weight);
-        TRUTH_FIELD(blob, shorts);
-        TRUTH_FIELD(blob, ints);
-        TRUTH_FIELD(blob, nv);
-        TRUTH_FIELD(blob, flags);
-        TRUTH_FIELD(series, count);
-        TRUTH_FIELD(series, step);
-        TRUTH_FIELD(ring_head, first);
-        TRUTH_FIELD(ring_head, used);
-        TRUTH_FIELD(ring_head, lost);
-        TRUTH_FIELD(ring_slot, kind);
-        TRUTH_FIELD(ring_slot, length);
-        TRUTH_FIELD(ring_slot, time);
-        TRUTH_FIELD(wide_slot, kind);
-        TRUTH_FIELD(wide_slot, length);
-        TRUTH_FIELD(wide_slot, time);
+        TRUTH_FIELDS(table_header, offset, count);
+        TRUTH_FIELDS(table_entry, key, value, weight);
+        TRUTH_FIELDS(blob, shorts, ints, nv, flags);
+        TRUTH_FIELDS(series, count, step);
+        TRUTH_FIELDS(ring_head, first, used, lost);
+        TRUTH_FIELDS(ring_slot, kind, length, time);
+        TRUTH_FIELDS(wide_slot, kind, length, time);
         truth_field("struct wide_slot", "other[]", offsetof(struct wide_slot, other), 16,
                     "");
-        TRUTH_FIELD(page, used);
-        TRUTH_FIELD(page, free);
+        TRUTH_FIELDS(page, used, free);
         truth_field("struct page", "offsets[]", offsetof(struct page, offsets),
                     PAGE_BYTES, "");
-        TRUTH_FIELD(row, key);
-        TRUTH_FIELD(row, value);
-        TRUTH_FIELD(row, next);
-        TRUTH_FIELD(item, key);
-        TRUTH_FIELD(item, next);
-        TRUTH_FIELD(item, value);
+        TRUTH_FIELDS(row, key, value, next);
+        TRUTH_FIELDS(item, key, next, value);
 }
 
 int main(void)

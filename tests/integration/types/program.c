@@ -2,7 +2,6 @@
 /* Reads objects of every kind, in the ways that C programs do. What the reads find is
  * known by construction; truth.h writes it down. */
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 
 #include "truth.h"
 
-#define COUNT 512
-#define ROUNDS 16
+#define COUNT    512
+#define ROUNDS   16
 #define NOINLINE __attribute__((noinline))
 
 static volatile uint64_t result;
@@ -213,44 +212,6 @@ NOINLINE static float sum_values(const struct cell *cells, size_t count)
         return sum;
 }
 
-struct entry {
-        struct entry *chain;
-        uint32_t hash;
-        char name[20];
-};
-
-struct table {
-        size_t used;
-        struct entry **buckets;
-};
-
-NOINLINE static struct table *make_table(void)
-{
-        struct table *table = malloc(sizeof(*table));
-
-        table->buckets = calloc(64, sizeof(*table->buckets));
-        table->used = 0;
-        for (uint32_t i = 0; i < COUNT; i++) {
-                struct entry *entry = malloc(sizeof(*entry));
-
-                entry->hash = i * 2654435761u;
-                snprintf(entry->name, sizeof(entry->name), "name%u", i);
-                entry->chain = table->buckets[entry->hash >> 26];
-                table->buckets[entry->hash >> 26] = entry;
-                table->used++;
-        }
-        return table;
-}
-
-NOINLINE static const struct entry *look_up(const struct table *table, uint32_t hash)
-{
-        const struct entry *entry = table->buckets[hash >> 26];
-
-        while (entry && entry->hash != hash)
-                entry = entry->chain;
-        return entry;
-}
-
 /* ---- blocks that grow, end and come again; wrappers ---- */
 
 NOINLINE static void *xmalloc(size_t bytes)
@@ -260,32 +221,6 @@ NOINLINE static void *xmalloc(size_t bytes)
         if (!block)
                 abort();
         return block;
-}
-
-struct packet {
-        uint16_t kind;
-        uint16_t length;
-        uint32_t items[];
-};
-
-NOINLINE static struct packet *make_packet(uint16_t length)
-{
-        struct packet *packet = xmalloc(sizeof(*packet) + length * sizeof(uint32_t));
-
-        packet->length = length;
-        packet->kind = 1;
-        for (unsigned i = 0; i < length; i++)
-                packet->items[i] = i;
-        return packet;
-}
-
-NOINLINE static uint32_t sum_packet(const struct packet *packet)
-{
-        uint32_t sum = packet->kind;
-
-        for (unsigned i = 0; i < packet->length; i++)
-                sum ^= packet->items[i] * 3;
-        return sum;
 }
 
 /* A list with short cuts: its search has the level's number, plus one, for an index. */
@@ -505,8 +440,8 @@ NOINLINE static long use_stack(unsigned seed)
         unsigned char counts[64] = {0};
         long sum = 0;
 
-        truth_object("stack", "use_stack::local", "struct point", local, sizeof(*local), 32,
-                     "use_stack,sum_borrowed");
+        truth_object("stack", "use_stack::local", "struct point", local, sizeof(*local),
+                     32, "use_stack,sum_borrowed");
         truth_object("stack", "use_stack::counts", "unsigned char", counts, 1, 64,
                      "use_stack");
         for (int i = 0; i < 32; i++)
@@ -537,57 +472,12 @@ NOINLINE static long use_own(unsigned at)
         return mine.hits[at % 16] += at;
 }
 
-struct job {
-        struct point *items;
-        size_t count;
-        long sum;
-};
-
-NOINLINE static void *work(void *context)
-{
-        struct job *job = context;
-        long sum = 0;
-
-        for (int round = 0; round < ROUNDS; round++)
-                for (size_t i = 0; i < job->count; i++)
-                        sum += job->items[i].y + use_own((unsigned)i);
-        job->sum = sum;
-        return NULL;
-}
-
-NOINLINE static struct point *make_job_items(size_t count)
-{
-        struct point *items = calloc(count, sizeof(*items));
-
-        items[0] = (struct point){1}; /* so that the call is no jump */
-        return items;
-}
-
-NOINLINE static void run_threads(void)
-{
-        static struct job jobs[3];
-        pthread_t threads[3];
-
-        truth_object("global", "run_threads::jobs", "struct job", jobs, sizeof(*jobs), 3,
-                     "*");
-        for (int i = 0; i < 3; i++) {
-                jobs[i].count = COUNT;
-                jobs[i].items = make_job_items(COUNT);
-                truth_object("heap", "make_job_items at ", "struct point", jobs[i].items,
-                             sizeof(struct point), COUNT, "*");
-                if (pthread_create(&threads[i], NULL, work, &jobs[i]) != 0)
-                        exit(3);
-        }
-        for (int i = 0; i < 3; i++)
-                pthread_join(threads[i], NULL);
-}
-
 /* ---- mappings ---- */
 
 NOINLINE static void *map_memory(size_t bytes)
 {
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *memory =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         if (memory == MAP_FAILED)
                 exit(3);
@@ -629,32 +519,30 @@ static const uint32_t *map_file(void)
 
 static void say_fields(void)
 {
-        TRUTH_FIELD(point, x);
-        TRUTH_FIELD(point, y);
-        TRUTH_FIELD(point, weight);
-        TRUTH_FIELD(node, next);
-        TRUTH_FIELD(node, key);
+        TRUTH_FIELDS(point, x, y, weight);
+        TRUTH_FIELDS(node, next, key);
         truth_field("struct node", "where.x", offsetof(struct node, where.x), 4,
                     "struct~point:x");
         truth_field("struct node", "where.y", offsetof(struct node, where.y), 4,
                     "struct~point:y");
         truth_field("struct node", "where.weight", offsetof(struct node, where.weight), 8,
                     "struct~point:weight");
-        TRUTH_FIELD(tree, shape);
+        TRUTH_FIELDS(tree, shape);
         /* What the functions read there says which member it is: see main. */
-        truth_field("struct tree", "as.leaf.depth", offsetof(struct tree, as.leaf.depth), 4,
-                    "struct~tree:as.sons[] struct~tree:as.wide.bits");
-        truth_field("struct tree", "as.leaf.tag", offsetof(struct tree, as.leaf.tag), 2, "");
-        truth_field("struct tree", "as.wide.ratio", offsetof(struct tree, as.wide.ratio), 8,
-                    "struct~tree:as.sons[]");
+        truth_field("struct tree", "as.leaf.depth", offsetof(struct tree, as.leaf.depth),
+                    4, "struct~tree:as.sons[] struct~tree:as.wide.bits");
+        truth_field("struct tree", "as.leaf.tag", offsetof(struct tree, as.leaf.tag), 2,
+                    "");
+        truth_field("struct tree", "as.wide.ratio", offsetof(struct tree, as.wide.ratio),
+                    8, "struct~tree:as.sons[]");
         truth_field("struct tree", "rank", offsetof(struct tree, marks) - 4, 4,
                     "struct~tree:visits|colour|rank struct~tree:colour|rank "
                     "struct~tree:visits|colour");
         truth_field("struct tree", "marks[]", offsetof(struct tree, marks), 4, "");
-        TRUTH_FIELD(cell, stamp);
+        TRUTH_FIELDS(cell, stamp);
         for (int i = 0; i < 4; i++) {
-                truth_field("struct cell", "part[].low", offsetof(struct cell, part[i].low),
-                            2, "struct~inner:low");
+                truth_field("struct cell", "part[].low",
+                            offsetof(struct cell, part[i].low), 2, "struct~inner:low");
                 for (int j = 0; j < 3; j++) {
                         truth_field("struct cell", "part[].pair[].u",
                                     offsetof(struct cell, part[i].pair[j].u), 4,
@@ -664,27 +552,17 @@ static void say_fields(void)
                                     "struct~inner:pair[].v");
                 }
         }
-        TRUTH_FIELD(cell, values);
-        TRUTH_FIELD(entry, chain);
-        TRUTH_FIELD(entry, hash);
-        truth_field("struct entry", "name[]", offsetof(struct entry, name), 20, "");
-        TRUTH_FIELD(table, used);
-        TRUTH_FIELD(table, buckets);
-        TRUTH_FIELD(packet, kind);
-        TRUTH_FIELD(packet, length);
-        truth_field("struct packet", "items[]", offsetof(struct packet, items), 4 * COUNT,
-                    "unsigned~int:");
-        TRUTH_FIELD(tower, key);
-        TRUTH_FIELD(tower, weight);
-        TRUTH_FIELD(tower, back);
+        TRUTH_FIELDS(cell, values);
+        TRUTH_FIELDS(tower, key, weight, back);
         for (size_t i = 0; i < LEVELS; i++) {
                 truth_field("struct tower", "level[].forward",
                             offsetof(struct tower, level[i].forward), 8, "");
                 truth_field("struct tower", "level[].span",
                             offsetof(struct tower, level[i].span), 8, "");
         }
-        truth_field("struct shelf", "counted.count", 0, sizeof(int), "struct~counted:count");
-        TRUTH_FIELD(shelf, used);
+        truth_field("struct shelf", "counted.count", 0, sizeof(int),
+                    "struct~counted:count");
+        TRUTH_FIELDS(shelf, used);
         for (int i = 0; i < SHELF; i++) {
                 truth_field("struct shelf", "goods[].price",
                             offsetof(struct shelf, goods[i].price), 8, "");
@@ -693,19 +571,14 @@ static void say_fields(void)
                 truth_field("struct shelf", "goods[].label",
                             offsetof(struct shelf, goods[i].label), 8, "");
         }
-        TRUTH_FIELD(branch, key);
+        TRUTH_FIELDS(branch, key);
         truth_field("struct branch", "sons[]", offsetof(struct branch, sons), 32, "");
-        TRUTH_FIELD(branch, sum);
-        TRUTH_FIELD(before, first);
-        TRUTH_FIELD(before, second);
-        TRUTH_FIELD(after, alpha);
-        TRUTH_FIELD(after, beta);
-        TRUTH_FIELD(own, total);
+        TRUTH_FIELDS(branch, sum);
+        TRUTH_FIELDS(before, first, second);
+        TRUTH_FIELDS(after, alpha, beta);
+        TRUTH_FIELDS(own, total);
         truth_field("struct own", "hits[]", offsetof(struct own, hits), 16 * sizeof(long),
                     "");
-        TRUTH_FIELD(job, items);
-        TRUTH_FIELD(job, count);
-        TRUTH_FIELD(job, sum);
         truth_field("struct {single}", "first", 0, 8, "");
         truth_field("struct {single}", "second[]", 8, 24, "");
         truth_field("struct {single}", "corner.x", 32, 4, "struct~point:x");
@@ -715,30 +588,22 @@ static void say_fields(void)
 
 static void say_globals(void)
 {
-        truth_object("global", "points", "struct point", points, sizeof(*points), COUNT, "*");
+        truth_object("global", "points", "struct point", points, sizeof(*points), COUNT,
+                     "*");
         truth_object("global", "numbers", "double", numbers, 8, COUNT, "*");
-        truth_object("global", "single", "struct {single}", &single, sizeof(single), 1, "*");
+        truth_object("global", "single", "struct {single}", &single, sizeof(single), 1,
+                     "*");
         truth_object("global", "order", "unsigned int", order, 4, COUNT, "*");
         truth_object("global", "nodes", "struct node *", nodes, 8, COUNT, "*");
 }
 
 static void say_tree(const struct tree *tree, struct tree **all, int *count)
 {
-        truth_object("heap", "make_tree at ", "struct tree", tree, sizeof(*tree), 1, "*");
+        TRUTH_HEAP("make_tree", "struct tree", tree, 1);
         all[(*count)++] = (struct tree *)tree;
         if (tree->shape == BRANCH)
                 for (int i = 0; i < 2; i++)
                         say_tree(tree->as.sons[i], all, count);
-}
-
-static void say_table(const struct table *table)
-{
-        truth_object("heap", "make_table at ", "struct table", table, sizeof(*table), 1, "*");
-        truth_object("heap", "make_table at ", "struct entry *", table->buckets, 8, 64, "*");
-        for (int i = 0; i < 64; i++)
-                for (const struct entry *e = table->buckets[i]; e; e = e->chain)
-                        truth_object("heap", "make_table at ", "struct entry", e, sizeof(*e),
-                                     1, "*");
 }
 
 static void read_globals(void)
@@ -753,7 +618,6 @@ static void read_globals(void)
 static void read_heap(void)
 {
         static struct tree *all[4096];
-        struct table *table = make_table();
         struct cell *cells = make_cells(64);
         struct tree *tree = make_tree(8);
         int tree_count = 0;
@@ -762,8 +626,7 @@ static void read_heap(void)
         for (long i = 0; i < COUNT; i++)
                 nodes[i] = make_node(i);
         for (int i = 0; i < COUNT; i++)
-                truth_object("heap", "make_node at ", "struct node", nodes[i],
-                             sizeof(struct node), 1, "*");
+                TRUTH_HEAP("make_node", "struct node", nodes[i], 1);
         for (int i = COUNT - 1; i > 0; i--) {
                 unsigned j = next_random() % (unsigned)(i + 1);
                 struct node *other = nodes[j];
@@ -774,34 +637,28 @@ static void read_heap(void)
         }
         nodes[0]->next = nodes[1];
         say_tree(tree, all, &tree_count);
-        say_table(table);
-        truth_object("heap", "make_cells at ", "struct cell", cells, sizeof(*cells), 64, "*");
+        TRUTH_HEAP("make_cells", "struct cell", cells, 64);
         for (int i = 0; i < 64; i++)
-                truth_object("heap", "make_cells at ", "float", cells[i].values, 4, 32, "*");
+                truth_object("heap", "make_cells at ", "float", cells[i].values, 4, 32,
+                             "*");
         for (int i = 0; i < ROUNDS; i++) {
                 result += (uint64_t)(walk_list(nodes[0]) + (long)visit_nodes());
                 result += (uint64_t)walk_tree(tree) + sum_ranks(all, tree_count);
                 result += (uint64_t)(sum_cells(cells, 64) + sum_values(cells, 64));
-                for (uint32_t j = 0; j < COUNT; j++)
-                        result += look_up(table, j * 2654435761u)->hash;
         }
 }
 
 static void read_blocks(void)
 {
-        struct packet *packet = make_packet(COUNT);
         struct point *grown = grow_points(COUNT);
         struct before *before = make_before(64);
 
-        truth_object("heap", "make_packet at ", "struct packet", packet,
-                     sizeof(*packet) + COUNT * sizeof(uint32_t), 1, "*");
-        truth_object("heap", "grow_points at ", "struct point", grown, sizeof(*grown), COUNT,
-                     "*");
-        truth_object("heap", "make_before at ", "struct before", before, sizeof(*before), 64,
-                     "sum_before");
+        TRUTH_HEAP("grow_points", "struct point", grown, COUNT);
+        truth_object("heap", "make_before at ", "struct before", before, sizeof(*before),
+                     64, "sum_before");
         for (int i = 0; i < ROUNDS; i++)
-                result += sum_packet(packet) + (uint64_t)sum_grown(grown, COUNT) +
-                          (uint64_t)sum_before(before, 64);
+                result +=
+                    (uint64_t)sum_grown(grown, COUNT) + (uint64_t)sum_before(before, 64);
         free(before);
         struct after *after = make_after(64);
 
@@ -817,8 +674,7 @@ static void read_towers(void)
         struct tower *first = make_tower(-1, LEVELS), *last[LEVELS];
 
         truth_object("heap", "make_tower at ", "struct tower", first,
-                     sizeof(*first) + LEVELS * sizeof(*first->level), 1,
-                     "search_towers");
+                     sizeof(*first) + LEVELS * sizeof(*first->level), 1, "search_towers");
         for (int i = 0; i < LEVELS; i++)
                 last[i] = first;
         for (long key = 0; key < TOWERS; key++) {
@@ -842,8 +698,8 @@ static void read_shelves(void)
         struct handle shelf = make_shelf(SHELF);
 
         truth_object("heap", "make_shelf at ", "struct shelf", shelf.counted,
-                     sizeof(struct shelf) + SHELF * sizeof(*((struct shelf *)0)->goods), 1,
-                     "take_stock,shelf_of");
+                     sizeof(struct shelf) + SHELF * sizeof(*((struct shelf *)0)->goods),
+                     1, "take_stock,shelf_of");
         for (unsigned i = 0; i < COUNT; i++)
                 result += (uint64_t)take_stock(shelf);
 }
@@ -874,8 +730,8 @@ static void read_mappings(void)
         struct point *mapped = map_memory(COUNT * sizeof(*mapped));
         const uint32_t *words = map_file();
 
-        truth_object("mmap", "map_memory at ", "struct point", mapped, sizeof(*mapped), COUNT,
-                     "*");
+        truth_object("mmap", "map_memory at ", "struct point", mapped, sizeof(*mapped),
+                     COUNT, "*");
         truth_object("mmap", file_name, "unsigned int", words, 4, 1024, "*");
         for (int i = 0; i < ROUNDS; i++)
                 result += (uint64_t)sum_mapped(mapped, COUNT) + sum_file(words, 1024);
@@ -913,7 +769,6 @@ int main(int argc, char **argv)
         read_shelves();
         result += (uint64_t)use_stack(5);
         read_own();
-        run_threads();
         read_mappings();
         truth_close();
         return 0;

@@ -306,7 +306,7 @@ int main()
                 truth_object("heap", "make_words at ", "char", word.data(), 1, 48,
                              "sum_words");
         for (const link *l = links; l; l = l->next)
-                truth_object("heap", "make_links at ", "link", l, sizeof(*l), 1, "*");
+                TRUTH_HEAP("make_links", "link", l, 1);
         for (int i = 0; i < ROUNDS; i++) {
                 result += (uint64_t)(book.volume() + (double)book.find_best());
                 result += (uint64_t)sum_map(map);

@@ -326,8 +326,7 @@ ONE_FUNCTION struct left *make_left(void)
 
         for (int i = 0; i + 1 < ITEMS; i++)
                 left[i].next = &left[i + 1];
-        truth_object("heap", "make_left at ", "struct left", left, sizeof(*left), ITEMS,
-                     "*");
+        TRUTH_HEAP("make_left", "struct left", left, ITEMS);
         return left;
 }
 
@@ -337,33 +336,20 @@ ONE_FUNCTION struct right *make_right(void)
 
         for (int i = 0; i + 1 < ITEMS; i++)
                 right[i].after = &right[i + 1];
-        truth_object("heap", "make_right at ", "struct right", right, sizeof(*right),
-                     ITEMS, "*");
+        TRUTH_HEAP("make_right", "struct right", right, ITEMS);
         return right;
 }
 
 static void write_fields(void)
 {
-        TRUTH_FIELD(counts, entries);
-        TRUTH_FIELD(counts, numbers);
-        TRUTH_FIELD(entry, weight);
-        TRUTH_FIELD(entry, degree);
-        TRUTH_FIELD(head, length);
-        TRUTH_FIELD(head, flags);
-        TRUTH_FIELD(head, capacity);
-        TRUTH_FIELD(object, live);
-        TRUTH_FIELD(object, value);
-        TRUTH_FIELD(tag, uses);
-        TRUTH_FIELD(tag, bytes);
-        TRUTH_FIELD(item, key);
-        TRUTH_FIELD(item, value);
-        TRUTH_FIELD(first, a);
-        TRUTH_FIELD(first, b);
-        TRUTH_FIELD(first, c);
-        TRUTH_FIELD(second, x);
-        TRUTH_FIELD(second, y);
-        TRUTH_FIELD(second, z);
-        TRUTH_FIELD(second, w);
+        TRUTH_FIELDS(counts, entries, numbers);
+        TRUTH_FIELDS(entry, weight, degree);
+        TRUTH_FIELDS(head, length, flags, capacity);
+        TRUTH_FIELDS(object, live, value);
+        TRUTH_FIELDS(tag, uses, bytes);
+        TRUTH_FIELDS(item, key, value);
+        TRUTH_FIELDS(first, a, b, c);
+        TRUTH_FIELDS(second, x, y, z, w);
         /* What is read through a pointer to the base is the base's, too. */
 #define DERIVED(tag)                                                                     \
         truth_field("struct " #tag, "base.kind", offsetof(struct tag, base.kind), 4,     \
@@ -373,16 +359,11 @@ static void write_fields(void)
         DERIVED(derived);
         DERIVED(real);
         DERIVED(whole);
-        TRUTH_FIELD(derived, value);
-        TRUTH_FIELD(derived, count);
-        TRUTH_FIELD(real, real);
-        TRUTH_FIELD(real, number);
-        TRUTH_FIELD(whole, whole);
-        TRUTH_FIELD(whole, number);
-        TRUTH_FIELD(left, next);
-        TRUTH_FIELD(left, left);
-        TRUTH_FIELD(right, after);
-        TRUTH_FIELD(right, right);
+        TRUTH_FIELDS(derived, value, count);
+        TRUTH_FIELDS(real, real, number);
+        TRUTH_FIELDS(whole, whole, number);
+        TRUTH_FIELDS(left, next, left);
+        TRUTH_FIELDS(right, after, right);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads memory as programs in C lay it out by hand: intrusive lists, tagged pointers,
- * bit-fields in unions, arrays of variable length, flexible members, arenas, hash tables
- * of columns, trees of nodes with unions. */
+ * bit-fields in unions, arrays of variable length, arenas, hash tables of columns,
+ * operations by pointers. */
 #include <stdint.h>
 #include <string.h>
 
@@ -77,33 +77,6 @@ NOINLINE static long next_deadline(int priority)
 
 /* ---- tagged pointers ---- */
 
-struct pair {
-        uintptr_t head, tail; /* a number when odd, else a pair */
-};
-
-NOINLINE static uintptr_t cons(uintptr_t head, uintptr_t tail)
-{
-        struct pair *pair = malloc(sizeof(*pair));
-
-        pair->head = head;
-        pair->tail = tail;
-        truth_object("heap", "cons at ", "struct pair", pair, sizeof(*pair), 1, "*");
-        return (uintptr_t)pair;
-}
-
-NOINLINE static long sum_pairs(uintptr_t list)
-{
-        long sum = 0;
-
-        while (!(list & 1)) {
-                const struct pair *pair = (const struct pair *)list;
-
-                sum += (long)(pair->head >> 1);
-                list = pair->tail;
-        }
-        return sum;
-}
-
 struct leaf {
         long weight;
         struct leaf *next;
@@ -119,7 +92,7 @@ NOINLINE static struct leaf *make_leaf(long weight)
         struct leaf *leaf = malloc(sizeof(*leaf));
 
         *leaf = (struct leaf){weight, NULL};
-        truth_object("heap", "make_leaf at ", "struct leaf", leaf, sizeof(*leaf), 1, "*");
+        TRUTH_HEAP("make_leaf", "struct leaf", leaf, 1);
         return leaf;
 }
 
@@ -132,8 +105,7 @@ NOINLINE static struct branch *make_branch(int depth)
                 branch->children[i] = depth > 0 && i < 3
                                           ? (uintptr_t)make_branch(depth - 1)
                                           : (uintptr_t)make_leaf(depth + i) | 1;
-        truth_object("heap", "make_branch at ", "struct branch", branch, sizeof(*branch),
-                     1, "*");
+        TRUTH_HEAP("make_branch", "struct branch", branch, 1);
         return branch;
 }
 
@@ -226,70 +198,6 @@ NOINLINE static long count_lengths(const unsigned char *text, int n)
         return sum;
 }
 
-/* ---- flexible array members ---- */
-
-struct message {
-        uint32_t bytes;
-        uint16_t kind;
-        struct message *next;
-        unsigned char payload[];
-};
-
-struct record {
-        int count;
-        struct cell {
-                long value;
-                int tag;
-        } cells[];
-};
-
-NOINLINE static struct message *make_message(uint32_t bytes, struct message *next)
-{
-        struct message *message = malloc(sizeof(*message) + bytes);
-
-        message->bytes = bytes;
-        message->kind = (uint16_t)bytes;
-        message->next = next;
-        memset(message->payload, 1, bytes);
-        truth_object("heap", "make_message at ", "struct message", message,
-                     sizeof(*message) + bytes, 1, "*");
-        return message;
-}
-
-NOINLINE static long checksum(const struct message *message)
-{
-        long sum = 0;
-
-        for (; message; message = message->next)
-                for (uint32_t i = 0; i < message->bytes; i += 8)
-                        sum += message->payload[i] ^ message->kind;
-        return sum;
-}
-
-NOINLINE static struct record *make_record(int count)
-{
-        struct record *record =
-            malloc(sizeof(*record) + (size_t)count * sizeof(struct cell));
-
-        record->count = count;
-        for (int i = 0; i < count; i++)
-                record->cells[i] = (struct cell){i, i * 2};
-        truth_object("heap", "make_record at ", "struct record", record, sizeof(*record),
-                     1, "*");
-        truth_object("heap", "make_record at ", "struct cell", record->cells,
-                     sizeof(struct cell), (size_t)count, "*");
-        return record;
-}
-
-NOINLINE static long sum_record(const struct record *record)
-{
-        long sum = 0;
-
-        for (int i = 0; i < record->count; i++)
-                sum += record->cells[i].value + record->cells[i].tag;
-        return sum;
-}
-
 /* ---- an arena ---- */
 
 struct arena {
@@ -331,15 +239,13 @@ NOINLINE static struct scope *parse(struct arena *arena)
                 struct scope *inner = arena_take(arena, sizeof(*inner));
 
                 *inner = (struct scope){scope, i, NULL};
-                truth_object("heap", "arena_take at ", "struct scope", inner,
-                             sizeof(*inner), 1, "*");
+                TRUTH_HEAP("arena_take", "struct scope", inner, 1);
                 for (int j = 0; j < 3; j++) {
                         struct token *token = arena_take(arena, sizeof(*token));
 
                         *token = (struct token){"text", inner->first, j, i};
                         inner->first = token;
-                        truth_object("heap", "arena_take at ", "struct token", token,
-                                     sizeof(*token), 1, "*");
+                        TRUTH_HEAP("arena_take", "struct token", token, 1);
                 }
                 scope = inner;
         }
@@ -401,90 +307,6 @@ NOINLINE static double look_up(const struct columns *columns, uint64_t key)
                 at = (at + 1) & columns->mask;
         }
         return 0;
-}
-
-/* ---- nodes of a B-tree ---- */
-
-enum { ORDER = 8 };
-
-struct bnode {
-        uint16_t count;
-        uint16_t is_leaf;
-        uint32_t keys[ORDER];
-        union {
-                struct bnode *children[ORDER + 1];
-                struct {
-                        double values[ORDER];
-                        struct bnode *next;
-                } leaf;
-        } u;
-};
-
-NOINLINE static struct bnode *make_bnode(uint32_t first, uint32_t step)
-{
-        struct bnode *node = malloc(sizeof(*node));
-
-        node->count = ORDER;
-        node->is_leaf = step == 1;
-        for (uint32_t i = 0; i < ORDER; i++) {
-                node->keys[i] = first + i * step;
-                if (step == 1)
-                        node->u.leaf.values[i] = first + i;
-                else
-                        node->u.children[i] = make_bnode(first + i * step, step / ORDER);
-        }
-        truth_object("heap", "make_bnode at ", step == 1 ? "leaf bnode" : "inner bnode",
-                     node, sizeof(*node), 1, "*");
-        return node;
-}
-
-NOINLINE static double search(const struct bnode *node, uint32_t key)
-{
-        for (;;) {
-                unsigned i = 0;
-
-                while (i + 1 < node->count && node->keys[i + 1] <= key)
-                        i++;
-                if (node->is_leaf)
-                        return node->keys[i] == key ? node->u.leaf.values[i] : 0;
-                node = node->u.children[i];
-        }
-}
-
-/* ---- a graph in compressed rows ---- */
-
-struct graph {
-        int vertices;
-        int *starts, *targets;
-        float *weights;
-};
-
-NOINLINE static struct graph *make_graph(int vertices)
-{
-        struct graph *graph = malloc(sizeof(*graph));
-
-        graph->vertices = vertices;
-        graph->starts = malloc(sizeof(int) * (size_t)(vertices + 1));
-        graph->targets = malloc(sizeof(int) * (size_t)vertices * 4);
-        graph->weights = malloc(sizeof(float) * (size_t)vertices * 4);
-        for (int i = 0; i <= vertices; i++)
-                graph->starts[i] = 4 * i;
-        for (int i = 0; i < 4 * vertices; i++) {
-                graph->targets[i] = i * 31 % vertices;
-                graph->weights[i] = (float)i;
-        }
-        return graph;
-}
-
-NOINLINE static void spread(const struct graph *graph, const float *from, float *to)
-{
-        for (int v = 0; v < graph->vertices; v++) {
-                float sum = 0;
-
-                for (int e = graph->starts[v]; e < graph->starts[v + 1]; e++)
-                        sum += graph->weights[e] * from[graph->targets[e]];
-                to[v] = sum;
-        }
 }
 
 /* ---- operations by pointers, as drivers have them ---- */
@@ -550,7 +372,7 @@ NOINLINE static struct device *make_disk(void)
         struct disk *disk = calloc(1, sizeof(*disk));
 
         disk->device.operations = &disk_operations;
-        truth_object("heap", "make_disk at ", "struct disk", disk, sizeof(*disk), 1, "*");
+        TRUTH_HEAP("make_disk", "struct disk", disk, 1);
         return &disk->device;
 }
 
@@ -561,9 +383,8 @@ NOINLINE static struct device *make_port(void)
 
         device->operations = &port_operations;
         device->data = port;
-        truth_object("heap", "make_port at ", "struct device", device, sizeof(*device), 1,
-                     "*");
-        truth_object("heap", "make_port at ", "struct port", port, sizeof(*port), 1, "*");
+        TRUTH_HEAP("make_port", "struct device", device, 1);
+        TRUTH_HEAP("make_port", "struct port", port, 1);
         return device;
 }
 
@@ -581,101 +402,59 @@ NOINLINE static long ask_devices(struct device **devices, int which)
 
 static void say_fields(void)
 {
-        TRUTH_FIELD(task, pid);
-        TRUTH_FIELD(task, priority);
+        TRUTH_FIELDS(task, pid, priority);
         truth_field("struct task", "run.next", offsetof(struct task, run), 8,
                     "struct~link:next");
         truth_field("struct task", "run.before", offsetof(struct task, run) + 8, 8,
                     "struct~link:before");
-        TRUTH_FIELD(task, runtime);
+        TRUTH_FIELDS(task, runtime);
         truth_field("struct task", "sleep.next", offsetof(struct task, sleep), 8,
                     "struct~link:next");
         truth_field("struct task", "sleep.before", offsetof(struct task, sleep) + 8, 8,
                     "struct~link:before");
-        TRUTH_FIELD(task, deadline);
-        TRUTH_FIELD(pair, head);
-        TRUTH_FIELD(pair, tail);
-        TRUTH_FIELD(leaf, weight);
-        TRUTH_FIELD(leaf, next);
+        TRUTH_FIELDS(task, deadline);
+        TRUTH_FIELDS(leaf, weight, next);
         truth_field("struct branch", "children[]", 0, 32, "");
-        TRUTH_FIELD(branch, depth);
+        TRUTH_FIELDS(branch, depth);
         truth_field("struct table", "entries[].raw", 0, 4096,
                     "struct~table:entries[].bits union~entry:bits union~entry:raw "
                     "struct~table:entries[].bits.present|dirty|level|frame|key");
-        TRUTH_FIELD(table, used);
+        TRUTH_FIELDS(table, used);
         truth_field("struct table", "flags|mode", offsetof(struct table, used) + 4, 2,
                     "");
-        TRUTH_FIELD(message, bytes);
-        TRUTH_FIELD(message, kind);
-        TRUTH_FIELD(message, next);
-        truth_field("struct message", "payload[]", offsetof(struct message, payload),
-                    4096, "");
-        TRUTH_FIELD(record, count);
-        truth_field("struct cell", "value", 0, 8, "struct~record:cells[].value");
-        truth_field("struct cell", "tag", 8, 4, "struct~record:cells[].tag");
-        TRUTH_FIELD(token, text);
-        TRUTH_FIELD(token, next);
-        TRUTH_FIELD(token, kind);
-        TRUTH_FIELD(token, line);
-        TRUTH_FIELD(scope, outer);
-        TRUTH_FIELD(scope, depth);
-        TRUTH_FIELD(scope, first);
+        TRUTH_FIELDS(token, text, next, kind, line);
+        TRUTH_FIELDS(scope, outer, depth, first);
         truth_field("key", "", 0, 8, "uint64_t: unsigned~long: long~unsigned~int:");
         truth_field("value", "", 0, 8, "double:");
         truth_field("state", "", 0, 1, "uint8_t: unsigned~char:");
         truth_field("struct columns", "keys", 0, 8, "");
-        TRUTH_FIELD(columns, state);
-        TRUTH_FIELD(columns, values);
-        TRUTH_FIELD(columns, mask);
-        TRUTH_FIELD(columns, used);
-        for (int leaf = 0; leaf < 2; leaf++) {
-                const char *type = leaf ? "leaf bnode" : "inner bnode";
-
-                truth_field(type, "count", 0, 2, "struct~bnode:count");
-                truth_field(type, "is_leaf", 2, 2, "struct~bnode:is_leaf");
-                truth_field(type, "keys[]", 4, 4 * ORDER, "struct~bnode:keys[]");
-                truth_field(type, "u", offsetof(struct bnode, u), 72,
-                            leaf ? "struct~bnode:u.leaf.values[]"
-                                 : "struct~bnode:u.children[]");
-        }
-        TRUTH_FIELD(graph, vertices);
-        TRUTH_FIELD(graph, starts);
-        TRUTH_FIELD(graph, targets);
-        TRUTH_FIELD(graph, weights);
+        TRUTH_FIELDS(columns, state, values, mask, used);
         truth_field("struct device", "operations", 0, 8, "");
         truth_field("struct device", "data", 8, 8, "");
         truth_field("struct device", "reads", 16, 8, "");
         truth_field("struct disk", "device.operations", 0, 8, "struct~device:operations");
         truth_field("struct disk", "device.data", 8, 8, "struct~device:data");
         truth_field("struct disk", "device.reads", 16, 8, "struct~device:reads");
-        TRUTH_FIELD(disk, head);
+        TRUTH_FIELDS(disk, head);
         truth_field("struct disk", "sectors[]", offsetof(struct disk, sectors), 128, "");
-        TRUTH_FIELD(port, speed);
-        TRUTH_FIELD(port, errors);
+        TRUTH_FIELDS(port, speed, errors);
 }
 
 int main(void)
 {
         static struct device *devices[COUNT];
         static double smoothed[64 * 64];
-        static float from[COUNT], to[COUNT];
         static unsigned char text[COUNT];
         struct columns columns;
         struct arena arena = {0};
-        struct message *messages = NULL;
-        uintptr_t pairs = 1;
 
         truth_open();
         say_fields();
         run_queue = (struct link){&run_queue, &run_queue};
         sleepers = (struct link){&sleepers, &sleepers};
         for (int i = 0; i < COUNT; i++) {
-                truth_object("heap", "make_task at ", "struct task", make_task(i),
-                             sizeof(struct task), 1, "*");
-                pairs = cons((uintptr_t)i << 1 | 1, pairs);
+                TRUTH_HEAP("make_task", "struct task", make_task(i), 1);
                 devices[i] = i % 2 ? make_disk() : make_port();
-                if (i % 10 == 0)
-                        messages = make_message(128 + (uint32_t)i, messages);
                 text[i] = (unsigned char)(i * 7);
         }
         truth_object("global", "run_queue", "struct link", &run_queue, 16, 1, "*");
@@ -685,44 +464,25 @@ int main(void)
         struct branch *branch = make_branch(4);
         struct table *table = make_table();
         double(*grid)[64] = (double(*)[64])make_grid(64);
-        struct record *record = make_record(COUNT);
         struct scope *scope = parse(&arena);
 
-        truth_object("heap", "make_table at ", "struct table", table, sizeof(*table), 1,
-                     "*");
+        TRUTH_HEAP("make_table", "struct table", table, 1);
         truth_object("heap", "make_grid at ", "value", grid, 8, 64 * 64, "*");
         make_columns(&columns, 1024);
         truth_object("stack", "main::columns", "struct columns", &columns,
                      sizeof(columns), 1, "put,look_up");
         for (uint64_t i = 0; i < COUNT; i++)
                 put(&columns, i * 3, (double)i);
-        struct bnode *tree = make_bnode(0, 64);
-
-        struct graph *graph = make_graph(COUNT);
-
-        truth_object("heap", "make_graph at ", "struct graph", graph, sizeof(*graph), 1,
-                     "*");
-        truth_field("int", "", 0, 4, "");
-        truth_field("float", "", 0, 4, "");
-        truth_object("heap", "make_graph at ", "int", graph->starts, 4, COUNT + 1, "*");
-        truth_object("heap", "make_graph at ", "int", graph->targets, 4, COUNT * 4, "*");
-        truth_object("heap", "make_graph at ", "float", graph->weights, 4, COUNT * 4,
-                     "*");
-        truth_object("global", "main::from", "float", from, 4, COUNT, "*");
-
         for (int i = 0; i < ROUNDS; i++) {
-                double sum =
-                    (double)(sum_running() + next_deadline(i % 7) + sum_pairs(pairs) +
-                             weigh(branch) + count_lengths(text, 20 + i) +
-                             checksum(messages) + sum_record(record) + sum_scopes(scope) +
-                             ask_devices(devices, i % 16));
+                double sum = (double)(sum_running() + next_deadline(i % 7) +
+                                      weigh(branch) + count_lengths(text, 20 + i) +
+                                      sum_scopes(scope) + ask_devices(devices, i % 16));
 
                 result += walk_table(table, (unsigned)i);
                 smooth(64, grid, smoothed);
                 for (uint64_t j = 0; j < COUNT; j++)
-                        sum += look_up(&columns, j * 3) + search(tree, (uint32_t)j);
-                spread(graph, from, to);
-                sum += smoothed[100] + (double)to[3];
+                        sum += look_up(&columns, j * 3);
+                sum += smoothed[100];
                 result += (uint64_t)sum;
         }
         truth_close();

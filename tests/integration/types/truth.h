@@ -104,9 +104,26 @@ static inline void truth_field(const char *type, const char *field, size_t offse
         truth_word(also, '\n');
 }
 
+/* ITEMS items from START on in a block that the function SITE allocates. */
+#define TRUTH_HEAP(site, type, start, items)                                             \
+        truth_object("heap", site " at ", type, start, sizeof(*(start)), items, "*")
+
 /* C's structs; MEMBER is a path as in the source. */
 #define TRUTH_FIELD(tag, member)                                                         \
         truth_field("struct " #tag, #member, offsetof(struct tag, member),               \
                     sizeof(((struct tag *)0)->member), "")
+
+/* Up to six MEMBERS of a struct. */
+#define TRUTH_FIELDS(tag, ...)                                                           \
+        TRUTH_CHOSEN(__VA_ARGS__, TRUTH_6, TRUTH_5, TRUTH_4, TRUTH_3, TRUTH_2,           \
+                     TRUTH_1, )                                                          \
+        (tag, __VA_ARGS__)
+#define TRUTH_CHOSEN(m1, m2, m3, m4, m5, m6, macro, ...) macro
+#define TRUTH_1(tag, member)                             TRUTH_FIELD(tag, member)
+#define TRUTH_2(tag, member, ...)                        TRUTH_FIELD(tag, member), TRUTH_1(tag, __VA_ARGS__)
+#define TRUTH_3(tag, member, ...)                        TRUTH_FIELD(tag, member), TRUTH_2(tag, __VA_ARGS__)
+#define TRUTH_4(tag, member, ...)                        TRUTH_FIELD(tag, member), TRUTH_3(tag, __VA_ARGS__)
+#define TRUTH_5(tag, member, ...)                        TRUTH_FIELD(tag, member), TRUTH_4(tag, __VA_ARGS__)
+#define TRUTH_6(tag, member, ...)                        TRUTH_FIELD(tag, member), TRUTH_5(tag, __VA_ARGS__)
 
 #endif
