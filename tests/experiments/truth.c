@@ -129,13 +129,7 @@ NOINLINE static uint64_t sum(const uint64_t *words, size_t count)
         return all;
 }
 
-static void run_sum(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                part->result += sum((const uint64_t *)(void *)part->memory,
-                                    part->bytes / sizeof(uint64_t));
-}
+RUN_PASSES(sum, part->result += sum(words_of(part), part->bytes / sizeof(uint64_t)))
 
 /* The other thread's memory, which may be another node's. */
 static void run_remote(struct part *part)
@@ -169,12 +163,8 @@ NOINLINE static uint64_t records(const char *memory, size_t count, size_t work)
         return all;
 }
 
-static void run_records(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                part->result += records(part->memory, part->bytes / LINE, part->extra);
-}
+RUN_PASSES(records,
+           part->result += records(part->memory, part->bytes / LINE, part->extra))
 
 /* Threads meet, read a little together, and compute for longer; EXTRA: for how long. */
 static void run_bursts(struct part *part)
@@ -197,13 +187,7 @@ NOINLINE static void fill(uint64_t *words, size_t count, uint64_t value)
         }
 }
 
-static void run_fill(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                fill((uint64_t *)(void *)part->memory, part->bytes / sizeof(uint64_t),
-                     pass);
-}
+RUN_PASSES(fill, fill(words_of(part), part->bytes / sizeof(uint64_t), pass))
 
 NOINLINE static void fill_around(char *memory, size_t bytes)
 {
@@ -212,12 +196,7 @@ NOINLINE static void fill_around(char *memory, size_t bytes)
         _mm_sfence();
 }
 
-static void run_fill_around(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                fill_around(part->memory, part->bytes);
-}
+RUN_PASSES(fill_around, fill_around(part->memory, part->bytes))
 
 NOINLINE static void copy(double *restrict to, const double *restrict from, size_t count)
 {
@@ -229,7 +208,7 @@ NOINLINE static void copy(double *restrict to, const double *restrict from, size
 
 static void run_copy(struct part *part)
 {
-        double *half = (double *)(void *)part->memory;
+        double *half = doubles_of(part);
         const size_t count = part->bytes / sizeof(double) / 2;
         pthread_barrier_wait(&start);
         for (size_t pass = 0; pass < part->passes; pass++)
@@ -245,7 +224,7 @@ NOINLINE static void triad(double *restrict a, const double *restrict b,
 
 static void run_triad(struct part *part)
 {
-        double *a = (double *)(void *)part->memory;
+        double *a = doubles_of(part);
         const size_t count = part->bytes / sizeof(double) / 3;
         pthread_barrier_wait(&start);
         for (size_t pass = 0; pass < part->passes; pass++)
@@ -266,7 +245,7 @@ NOINLINE static void stencil(double *restrict to, const double *restrict from,
 static void run_stencil(struct part *part)
 {
         enum { WIDTH = 1024 };
-        double *half = (double *)(void *)part->memory;
+        double *half = doubles_of(part);
         const size_t height = part->bytes / sizeof(double) / 2 / WIDTH;
         pthread_barrier_wait(&start);
         for (size_t pass = 0; pass < part->passes; pass++)
@@ -282,13 +261,8 @@ NOINLINE static double hidden(const double *from, size_t count)
         return all;
 }
 
-static void run_hidden(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                part->result += (uint64_t)hidden((const double *)(void *)part->memory,
-                                                 part->bytes / sizeof(double));
-}
+RUN_PASSES(hidden, part->result +=
+                   (uint64_t)hidden(doubles_of(part), part->bytes / sizeof(double)))
 
 /* ---- random accesses that do not depend on each other ---- */
 
@@ -303,13 +277,8 @@ NOINLINE static uint64_t gather(const uint64_t *words, size_t mask, size_t count
         return all;
 }
 
-static void run_gather(struct part *part)
-{
-        const size_t words = part->bytes / sizeof(uint64_t);
-        pthread_barrier_wait(&start);
-        part->result = gather((const uint64_t *)(void *)part->memory, words - 1,
-                              part->passes * part->bytes / LINE, part->random);
-}
+RUN(gather, part->result = gather(words_of(part), part->bytes / sizeof(uint64_t) - 1,
+                                  part->passes * part->bytes / LINE, part->random))
 
 NOINLINE static void scatter(uint64_t *words, size_t mask, size_t count, uint64_t state)
 {
@@ -319,13 +288,8 @@ NOINLINE static void scatter(uint64_t *words, size_t mask, size_t count, uint64_
         }
 }
 
-static void run_scatter(struct part *part)
-{
-        const size_t words = part->bytes / sizeof(uint64_t);
-        pthread_barrier_wait(&start);
-        scatter((uint64_t *)(void *)part->memory, words - 1,
-                part->passes * part->bytes / LINE, part->random);
-}
+RUN(scatter, scatter(words_of(part), part->bytes / sizeof(uint64_t) - 1,
+                     part->passes * part->bytes / LINE, part->random))
 
 NOINLINE static void histogram(uint64_t *words, size_t mask, size_t count, uint64_t state)
 {
@@ -335,13 +299,8 @@ NOINLINE static void histogram(uint64_t *words, size_t mask, size_t count, uint6
         }
 }
 
-static void run_histogram(struct part *part)
-{
-        const size_t words = part->bytes / sizeof(uint64_t);
-        pthread_barrier_wait(&start);
-        histogram((uint64_t *)(void *)part->memory, words - 1,
-                  part->passes * part->bytes / LINE, part->random);
-}
+RUN(histogram, histogram(words_of(part), part->bytes / sizeof(uint64_t) - 1,
+                         part->passes * part->bytes / LINE, part->random))
 
 /* A table of heads, an eighth of the memory, and a node behind each. */
 NOINLINE static uint64_t probe(struct node *const *heads, size_t mask, size_t count,
@@ -419,14 +378,13 @@ NOINLINE static double sparse(const double *values, const uint32_t *columns, siz
 static void run_sparse(struct part *part)
 {
         const size_t vector = part->bytes / 2 / sizeof(double), rows = vector / 16;
-        double *values = (double *)(void *)part->memory + vector;
+        double *values = doubles_of(part) + vector;
         uint32_t *columns = (uint32_t *)(void *)(values + rows * 8);
         for (size_t i = 0; i < rows * 8; i++)
                 columns[i] = (uint32_t)(next_random(&part->random) % vector);
         pthread_barrier_wait(&start);
         for (size_t pass = 0; pass < part->passes; pass++)
-                part->result += (uint64_t)sparse(values, columns, rows,
-                                                 (const double *)(void *)part->memory);
+                part->result += (uint64_t)sparse(values, columns, rows, doubles_of(part));
 }
 
 /* A square matrix by columns; EXTRA: doubles in a row. */
@@ -441,13 +399,7 @@ NOINLINE static double columns(const double *from, size_t order)
         return all;
 }
 
-static void run_columns(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                part->result +=
-                    (uint64_t)columns((const double *)(void *)part->memory, part->extra);
-}
+RUN_PASSES(columns, part->result += (uint64_t)columns(doubles_of(part), part->extra))
 
 /* ---- lines that threads share; EXTRA: words from one thread's count to the next's ----
  */
@@ -461,11 +413,7 @@ NOINLINE static void count_beside(volatile uint64_t *own, size_t times)
                 ++*own;
 }
 
-static void run_count_beside(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        count_beside(&counts[part->number * part->extra], part->passes * 1000);
-}
+RUN(count_beside, count_beside(&counts[part->number * part->extra], part->passes * 1000))
 
 NOINLINE static void count_together(size_t times)
 {
@@ -473,11 +421,7 @@ NOINLINE static void count_together(size_t times)
                 atomic_fetch_add_explicit(&shared_count, 1, memory_order_relaxed);
 }
 
-static void run_count_together(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        count_together(part->passes * 1000);
-}
+RUN(count_together, count_together(part->passes * 1000))
 
 /* Thread 0 writes into a table that all others read. */
 NOINLINE static uint64_t look(const volatile uint64_t *table, size_t times,
@@ -519,11 +463,7 @@ NOINLINE static uint64_t halves(volatile uint32_t *half, size_t times)
         return all;
 }
 
-static void run_halves(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        part->result = halves((uint32_t *)(void *)part->memory, part->passes * 1000);
-}
+RUN(halves, part->result = halves((uint32_t *)(void *)part->memory, part->passes * 1000))
 
 NOINLINE static void touch(char *memory, size_t bytes)
 {
@@ -546,11 +486,7 @@ NOINLINE static uint64_t compute(size_t times, uint64_t state)
         return state;
 }
 
-static void run_compute(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        part->result = compute(part->passes * 1000, part->random);
-}
+RUN(compute, part->result = compute(part->passes * 1000, part->random))
 
 /* Thread 0 follows a ring while the others store, until they are done. */
 static void run_beside(struct part *part)

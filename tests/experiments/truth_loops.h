@@ -28,8 +28,28 @@ struct loop {
 extern pthread_barrier_t start; /* a loop's threads wait here when they are prepared */
 extern size_t thread_count;
 
+/* run_NAME, which does the statement once when all threads are there, or in each pass. */
+#define RUN(name, ...)                                                                   \
+        static void run_##name(struct part *part)                                        \
+        {                                                                                \
+                pthread_barrier_wait(&start);                                            \
+                __VA_ARGS__;                                                             \
+        }
+#define RUN_PASSES(name, ...)                                                            \
+        RUN(name, for (size_t pass = 0; pass < part->passes; pass++) __VA_ARGS__)
+
 /* Loops of ordinary programs, followed by one without a name. */
 extern const struct loop shapes[];
+
+static inline uint64_t *words_of(const struct part *part)
+{
+        return (uint64_t *)(void *)part->memory;
+}
+
+static inline double *doubles_of(const struct part *part)
+{
+        return (double *)(void *)part->memory;
+}
 
 static inline uint64_t next_random(uint64_t *state)
 {

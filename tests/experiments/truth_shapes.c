@@ -58,7 +58,7 @@ NOINLINE static size_t search(const uint64_t *keys, size_t count, uint64_t key)
 
 static void run_search(struct part *part)
 {
-        uint64_t *keys = (uint64_t *)(void *)part->memory;
+        uint64_t *keys = words_of(part);
         const size_t count = part->bytes / sizeof(*keys);
         for (size_t i = 0; i < count; i++)
                 keys[i] = i;
@@ -109,7 +109,7 @@ NOINLINE static uint64_t graph(const uint32_t *neighbours, size_t count,
 
 static void run_graph(struct part *part)
 {
-        uint64_t *values = (uint64_t *)(void *)part->memory;
+        uint64_t *values = words_of(part);
         const size_t nodes = part->bytes / 2 / sizeof(*values);
         uint32_t *neighbours = (uint32_t *)(void *)(values + nodes);
         for (size_t i = 0; i < nodes; i++)
@@ -132,7 +132,7 @@ NOINLINE static void partition(uint64_t *const *ends, size_t parts, const uint64
 
 static void run_partition(struct part *part)
 {
-        uint64_t *keys = (uint64_t *)(void *)part->memory;
+        uint64_t *keys = words_of(part);
         const size_t count = part->bytes / 3 / sizeof(*keys);
         const size_t parts = part->extra, room = 2 * count / parts;
         uint64_t *ends[4096];
@@ -159,7 +159,7 @@ NOINLINE static void merge(uint64_t *to, const uint64_t *a, const uint64_t *b,
 
 static void run_merge(struct part *part)
 {
-        uint64_t *keys = (uint64_t *)(void *)part->memory;
+        uint64_t *keys = words_of(part);
         const size_t count = part->bytes / 4 / sizeof(*keys);
         for (size_t i = 0; i < 2 * count; i++)
                 keys[i] = i % count * 16 + (next_random(&part->random) & 15);
@@ -183,7 +183,7 @@ NOINLINE static void product(double *to, const double *a, const double *b, size_
 
 static void run_product(struct part *part)
 {
-        double *a = (double *)(void *)part->memory;
+        double *a = doubles_of(part);
         const size_t order = part->extra;
         pthread_barrier_wait(&start);
         product(a, a + order * order, a + 2 * order * order, order);
@@ -199,12 +199,7 @@ NOINLINE static void transpose(uint32_t *matrix, size_t order)
                 }
 }
 
-static void run_transpose(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                transpose((uint32_t *)(void *)part->memory, part->extra);
-}
+RUN_PASSES(transpose, transpose((uint32_t *)(void *)part->memory, part->extra))
 
 /* ---- the string instructions of memset and memcpy ---- */
 
@@ -213,24 +208,14 @@ NOINLINE static void clear(char *to, size_t bytes)
         __asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
 }
 
-static void run_clear(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                clear(part->memory, part->bytes);
-}
+RUN_PASSES(clear, clear(part->memory, part->bytes))
 
 NOINLINE static void move(char *to, const char *from, size_t bytes)
 {
         __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes)::"memory");
 }
 
-static void run_move(struct part *part)
-{
-        pthread_barrier_wait(&start);
-        for (size_t pass = 0; pass < part->passes; pass++)
-                move(part->memory, part->memory + part->bytes / 2, part->bytes / 2);
-}
+RUN_PASSES(move, move(part->memory, part->memory + part->bytes / 2, part->bytes / 2))
 
 /* ---- threads ---- */
 
