@@ -50,6 +50,11 @@ said_is_in_events()
 
 same 42 ./calls
 said_is_in_events calls 4
+# What a thread did is told too, beside what the C library does for it, in either order.
+same 42 ./calls threads
+cut -d ' ' -f 3- events | sort >told
+sort said | comm -23 - told >untold
+[ ! -s untold ] || fail "calls threads: not told: $(cat untold)"
 same 43 ./operators
 said_is_in_events operators 4
 same 44 ./host "$PWD/plugin.so"

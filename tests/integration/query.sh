@@ -45,22 +45,18 @@ import json, sys
 print(json.load(sys.stdin))')" "[{'a': 1, 'a:2': 2}]"
 
 # ---- errors ------------------------------------------------------------------------
-status=0
-query "SELECT 1;
+ends 1 query "SELECT 1;
 SELECT line,
-       colum FROM line_view" >out 2>err || status=$?
-expect "status of an error" $status 1
+       colum FROM line_view" >out
 expect "SQLite's message, and where" "$(cat err)" \
 "         colum FROM line_view
          ^
 memlag query: line 3: no such column: colum"
 
 # SQLite names no place for what is missing: it is at the end.
-status=0
-query "SELECT (
+ends 1 query "SELECT (
   1 +
-" >out 2>err || status=$?
-expect "status of a part of a statement" $status 1
+" >out
 expect "where it ends" "$(cat err)" \
 "    1 +
        ^
@@ -79,19 +75,15 @@ expect "where the table is named" "$(cat err)" \
 "         * FROM main.Lost
                      ^
 memlag query: line 3: no such table: main.Lost; 'SELECT name FROM sqlite_schema' tells which there are"
-status=0
-query "SELECT 1 AS a;
-  SELECT 1 UNION SELECT 2, 3" >out 2>err || status=$?
-expect "status of a wrong UNION" $status 1
+ends 1 query "SELECT 1 AS a;
+  SELECT 1 UNION SELECT 2, 3" >out
 expect "where the statement begins" "$(tail -n 1 err | cut -d: -f1,2)" "memlag query: line 2"
 
 # What a statement meets while it runs is its own fault, and not the database's.
 for wrong in "json('{')=malformed JSON" "abs(-9223372036854775808)=integer overflow" \
         "zeroblob(3000000000)=string or blob too big"; do
-        status=0
-        query "SELECT 1;
- SELECT ${wrong%=*}" >out 2>err || status=$?
-        expect "status of ${wrong%=*}" $status 1
+        ends 1 query "SELECT 1;
+ SELECT ${wrong%=*}" >out
         expect "${wrong%=*}" "$(cat err)" "memlag query: line 2: ${wrong#*=}"
 done
 for nothing in "" "  " "/* a remark */"; do

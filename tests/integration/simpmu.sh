@@ -71,6 +71,9 @@ within "GB/s of 16 threads where the limit is 20" "${busiest%|*}" 18 21
 within "LMRL under contention" "${busiest#*|}" "1.5 * $idle" 1e9
 holds threads16.db "17|17" "SELECT count(*), count(end_ns) FROM thread"
 holds threads16.db 1 "SELECT count(DISTINCT cpu) >= 16 FROM sample"
+# No thread's time goes back.
+holds threads16.db 0 "SELECT count(*) FROM (SELECT time_ns < lag(time_ns) OVER (
+        PARTITION BY thread_id ORDER BY sample_id) AS back FROM sample) WHERE back"
 
 # ---- a slow reader loses nothing, and every load is seen when L1 hits qualify ----
 simulate every -- --period 1 --ldlat 1 ./programs exit 0
@@ -97,6 +100,10 @@ for arguments in "programs signals" "programs-static signals" "programs avx2" "p
         "programs-static chase 1"; do
         simulate plain -- ./$arguments
 done
+
+# ---- a signal that a program raises itself ends it as it does alone, and its threads end ----
+ends 134 "$MEMLAG" record $LOADS --no-heap -o abort.db -- sh -c 'kill -ABRT $$' >out
+holds abort.db 0 "SELECT count(*) FROM thread WHERE end_ns IS NULL"
 
 # ---- without its shared file the target runs all the same ----
 place=$(mktemp -d) # the engine's LD_PRELOAD cannot say a space

@@ -197,6 +197,8 @@ sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
 import symbolize_db
 NAMES = {
     "_ZN9wikipedia7article6formatEv": "wikipedia::article::format",
+    "_ZN9wikipedia7articleC2Ev": "wikipedia::article::article",
+    "_ZN9wikipedia7articleD1Ev": "wikipedia::article::~article",
     "_ZNKSt6vectorIiSaIiEE4sizeEv": "std::vector<int, std::allocator<int> >::size",
     "_RNvNtCs1234_7mycrate3foo3bar": "mycrate::foo::bar",
     "_RINvNtC3std3mem8align_ofjdE": "std::mem::align_of::<usize, f64>",
