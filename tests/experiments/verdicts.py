@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What kinds of wait are called: false sharing, on the line and object that are fought
-for, a stride that the TLB does not reach, and memory that prefetches or stores keep at its
-limit; in full all of verdict_cases.py, by CPU, prefetching and length of the intervals.
-(Remote memory and the same for whole programs: tests/integration/examples.sh.)"""
+"""What kinds of wait are called: false sharing between nodes, a stride that the TLB does not
+reach, and memory that prefetches or stores keep at its limit; in full all of verdict_cases.py,
+by CPU, prefetching and length of the intervals. (Remote memory, false sharing in a node and
+the same for whole programs: tests/integration/examples.sh and cachelines.sh.)"""
 import os
 import statistics
 import subprocess
@@ -33,24 +33,6 @@ def tlb(statements, memlag):
                      "tlb" in side_by_side.verdicts("chase_plain%"), False)
 
 
-def verdicts_of_adding(run):
-    return run.rows("SELECT DISTINCT verdict FROM line_view" " WHERE function = 'add_locked'")
-
-
-def sharing(statements, memlag):
-    run = measure(memlag, "false-sharing", ["--passes", 1000])
-    counts = dict(run.rows("SELECT snoop, count(*) FROM sample_view"
-                           " WHERE function = 'add_locked' GROUP BY snoop"))
-    statements.at_least("false sharing: part of the line's samples that are HITM",
-                        counts.get("hitm", 0) / max(1, sum(counts.values())), 0.9)
-    statements.equal("false sharing: verdict of the line", verdicts_of_adding(run), [("sharing",)])
-    objects = run.rows("SELECT object_kind, alloc_function FROM object_view"
-                       " WHERE verdict = 'sharing'")
-    statements.add("false sharing: the one object is the line that measure.c allocates",
-                   len(objects) == 1 and objects[0][0] == "heap" and
-                   objects[0][1].startswith("measure"), str(objects))
-
-
 def sharing_between_nodes(statements, memlag):
     """One core on each of two: the line goes from one socket to the other."""
     run = experiment.Recording(memlag, "false-sharing", ["--passes", 300], cpu=CPU, nodes=2,
@@ -60,7 +42,7 @@ def sharing_between_nodes(statements, memlag):
     statements.at_least("false sharing between nodes: part of it that the other node serves",
                         served.get("REMOTE_CACHE", 0) / max(1, sum(served.values())), 0.9)
     statements.equal("false sharing between nodes: verdict of the line",
-                     verdicts_of_adding(run), [("sharing",)])
+                     run.verdicts("add_locked"), ["sharing"])
 
 
 def transposed(memlag, program, directory, name, prefetch, *settings):
@@ -156,7 +138,6 @@ def stored_to_the_limit(statements, memlag):
 
 def short(memlag, statements):
     tlb(statements, memlag)
-    sharing(statements, memlag)
     sharing_between_nodes(statements, memlag)
     with tempfile.TemporaryDirectory(prefix="memlag-experiment-") as directory:
         translation(statements, memlag, directory)
