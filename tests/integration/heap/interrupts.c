@@ -8,18 +8,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "trap_flag.h"
+
 enum { STEPS = 120, AFTERWARDS = 4, SIZE = 70000, HANDLERS_BYTES = 8192 };
 
 static volatile long first, second, steps;
-
-static void set_trap_flag(int on)
-{
-        if (on)
-                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
-        else
-                __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::
-                                     : "memory", "cc");
-}
 
 static void on_trap(int number)
 {

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trap_flag.h"
+
 enum { PAGE_BYTES = 4096, STEPS = 900, BLOCKS = 100000, SIZE = 70000 };
 
 static __thread sigjmp_buf away;
@@ -27,15 +29,6 @@ static void on_trap(int number)
         if (exits)
                 syscall(SYS_exit, 0);
         siglongjmp(away, 1);
-}
-
-static void set_trap_flag(int on)
-{
-        if (on)
-                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
-        else
-                __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::
-                                     : "memory", "cc");
 }
 
 static void map_page(void)
