@@ -17,13 +17,6 @@
 #define ONE_FUNCTION __attribute__((noinline))
 #endif
 
-#ifdef __cplusplus
-#define ONLY_CALLED extern "C" ONE_FUNCTION __attribute__((cold))
-#define ALIGN_OF    alignof
-#else
-#define ONLY_CALLED __attribute__((noinline, cold))
-#endif
-
 /* Written by hand: most of the program's loads would else be those of fprintf. */
 static FILE *truth_file;
 static char truth_text[1 << 16];
