@@ -110,7 +110,7 @@ build cxx_gcc_O0 g++ program.cc -O0
 measure cxx_gcc_O0
 # Members of virtual bases are where the table of virtual functions says.
 build containers_gcc g++ containers.cc -std=c++17
-measure containers_gcc "$(by_version g++ 12 97 94)"
+measure containers_gcc "$(by_version g++ 12 96 94)"
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
