@@ -158,43 +158,6 @@ static int read_attribute(const uint8_t **at, const uint8_t *end, uint64_t *attr
         return *attribute != 0 || *form != 0;
 }
 
-/* Puts the steps together where they can be. */
-static void fix_size(const struct abbreviations *table, struct abbreviation *abbreviation)
-{
-        uint32_t bytes = 0;
-
-        for (uint32_t i = 0; i < abbreviation->step_count; i++) {
-                const struct abbreviation_step *step =
-                    &table->steps[abbreviation->first_step + i];
-
-                if (step->kind != STEP_BYTES || step->bytes > UINT16_MAX - bytes)
-                        return;
-                if (step->use != USE_NONE)
-                        abbreviation->numbers[step->use] = (struct abbreviation_number){
-                            (uint16_t)bytes, (uint8_t)step->bytes};
-                bytes += step->bytes;
-        }
-        abbreviation->fixed_bytes = (uint16_t)bytes;
-        abbreviation->fixed = abbreviation->valid;
-}
-
-/* Of an entry with children. In the declaration of a function, too, are its parameters
- * only: a flag of another form may say that it is none. */
-static bool holds_no_code(uint64_t tag)
-{
-        switch (tag) {
-        case DW_TAG_call_site:
-        case DW_TAG_GNU_call_site:
-        case DW_TAG_array_type:
-        case DW_TAG_subroutine_type:
-        case DW_TAG_GNU_template_parameter_pack:
-        case DW_TAG_GNU_formal_parameter_pack:
-                return true;
-        default:
-                return false;
-        }
-}
-
 static int read_abbreviation(struct abbreviations *table,
                              const struct unit_layout *layout, uint64_t code,
                              const uint8_t **at, const uint8_t *end)
@@ -208,7 +171,6 @@ static int read_abbreviation(struct abbreviations *table,
                 return -EINVAL;
         abbreviation.tag = tag <= UINT16_MAX ? (uint32_t)tag : 0;
         abbreviation.has_children = *(*at)++ == DW_CHILDREN_yes;
-        bool declares = false;
 
         while ((more = read_attribute(at, end, &attribute, &form)) > 0) {
                 struct abbreviation_step step;
@@ -216,18 +178,12 @@ static int read_abbreviation(struct abbreviations *table,
                 abbreviation.valid &= abbreviation_step_of(layout, form, &step);
                 abbreviation.has_code |=
                     attribute == DW_AT_low_pc || attribute == DW_AT_ranges;
-                declares |=
-                    attribute == DW_AT_declaration && form == DW_FORM_flag_present;
                 step.use = use_of(attribute, form);
                 if (add_step(table, &abbreviation, &step) < 0)
                         return -ENOMEM;
         }
         if (more < 0)
                 return more;
-        abbreviation.codeless = abbreviation.valid && !abbreviation.has_code &&
-                                (!abbreviation.has_children || holds_no_code(tag) ||
-                                 (tag == DW_TAG_subprogram && declares));
-        fix_size(table, &abbreviation);
         return PUSH(table, abbreviation);
 }
 

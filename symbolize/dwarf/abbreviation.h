@@ -22,26 +22,12 @@ struct abbreviation_step {
         uint32_t bytes;
 };
 
-enum { ABBREVIATION_USES = 6 };
-
-/* A number in an entry. */
-struct abbreviation_number {
-        uint16_t at;
-        uint8_t bytes; /* 0: there is none */
-};
-
 struct abbreviation {
         uint64_t code;
         uint32_t tag;
         bool has_children;
         bool has_code; /* names an address or ranges of code */
-        bool codeless; /* no code in it or its children */
         bool valid;    /* all attribute sizes are known */
-        /* The sum of all steps, if each has a fixed size, and the offsets of the
-         * address attributes in it, by their use. */
-        bool fixed;
-        uint16_t fixed_bytes;
-        struct abbreviation_number numbers[ABBREVIATION_USES];
         uint32_t first_step;
         uint32_t step_count;
 };

@@ -14,9 +14,15 @@
 enum step_kind { STEP_BYTES, STEP_LEB, STEP_BLOCK, STEP_TEXT, STEP_INDIRECT };
 
 /* The part of an entry's address ranges or tree position that the attribute gives. */
-enum step_use { USE_NONE, USE_LOW, USE_HIGH, USE_SIZE, USE_RANGES, USE_SIBLING };
-
-_Static_assert(USE_SIBLING + 1 == ABBREVIATION_USES, "a number for each");
+enum step_use {
+        USE_NONE,
+        USE_LOW,
+        USE_HIGH,
+        USE_SIZE,
+        USE_RANGES,
+        USE_SIBLING,
+        STEP_USES
+};
 
 /* Sets *STEP to skip an attribute of FORM (DWARF 5, sections 7.5.5 and 7.5.6, and the
  * forms of GNU), without a use. For a block, the step's bytes are the size of the

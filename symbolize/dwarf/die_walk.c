@@ -20,8 +20,6 @@ struct walk {
         const uint8_t *unit_start;
         const uint8_t *at;
         const uint8_t *end;
-        bool only_code; /* codeless entries are not visited */
-        bool part; /* parents of the first entries, and their ends, are unknown */
         uint32_t *values; /* of the parents */
         size_t depth;
         size_t capacity;
@@ -74,18 +72,12 @@ static int begin(struct walk *walk, const Dwarf_Die *root)
                    : -ENOENT;
 }
 
-/* Charges the bytes since START to the budget. A sibling reference skips bytes, so the
- * charge may exceed the bytes read, but never the unit. */
-static bool spend_since(struct walk *walk, const uint8_t *start)
-{
-        return die_spend(walk->file, (uint64_t)(walk->at - start));
-}
-
-/* Skips an entry and charges the bytes since START. Returns its abbreviation, or NULL
+/* Skips an entry and charges its bytes to the budget. Returns its abbreviation, or NULL
  * at the end of a level (*ENDS) or of the readable bytes. */
-static const struct abbreviation *step(struct walk *walk, const uint8_t *start,
-                                       struct entry_place *place, bool *ends)
+static const struct abbreviation *step(struct walk *walk, struct entry_place *place,
+                                       bool *ends)
 {
+        const uint8_t *start = walk->at;
         uint64_t code;
         const struct abbreviation *abbreviation =
             abbreviations_next(&walk->table->table, &walk->at, walk->end, &code);
@@ -95,25 +87,40 @@ static const struct abbreviation *step(struct walk *walk, const uint8_t *start,
             !abbreviation_skip(&walk->table->table, abbreviation, &walk->layout,
                                &walk->at, walk->end, place))
                 abbreviation = NULL;
-        if (!spend_since(walk, start)) {
+        if (!die_spend(walk->file, (uint64_t)(walk->at - start))) {
                 *ends = false;
                 return NULL;
         }
         return abbreviation;
 }
 
+/* Goes to the sibling of the entry that was stepped over, if the entry names it. */
+static bool go_to_sibling(struct walk *walk, const struct entry_place *entry)
+{
+        if (entry->sibling <= (uint64_t)(walk->at - walk->unit_start) ||
+            entry->sibling > (uint64_t)(walk->end - walk->unit_start))
+                return false;
+        walk->at = walk->unit_start + entry->sibling;
+        return true;
+}
+
 static bool skip_children(struct walk *walk, const struct entry_place *entry)
 {
-        const uint8_t *start = walk->at;
+        size_t depth = go_to_sibling(walk, entry) ? 0 : 1;
 
-        if (entry->sibling > (uint64_t)(walk->at - walk->unit_start) &&
-            entry->sibling <= (uint64_t)(walk->end - walk->unit_start)) {
-                walk->at = walk->unit_start + entry->sibling;
-                return true;
+        while (depth > 0) {
+                struct entry_place place;
+                bool ends;
+                const struct abbreviation *abbreviation = step(walk, &place, &ends);
+
+                if (ends)
+                        depth--;
+                else if (!abbreviation)
+                        return false;
+                else if (abbreviation->has_children && !go_to_sibling(walk, &place))
+                        depth++;
         }
-        return abbreviations_leave(&walk->table->table, &walk->layout, walk->unit_start,
-                                   &walk->at, walk->end) &&
-               spend_since(walk, start);
+        return true;
 }
 
 static int push(struct walk *walk, uint32_t value)
@@ -128,21 +135,14 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         int result = push(walk, value_at_root);
 
         while (result >= 0 && walk->depth > 0) {
-                const uint8_t *start = walk->at;
-
-                if (walk->only_code)
-                        abbreviations_pass(&walk->table->table, &walk->layout,
-                                           walk->unit_start, &walk->at, walk->end);
                 uint32_t parent = walk->values[walk->depth - 1], value = parent;
                 struct die_entry entry = {
                     .die = {.addr = (void *)(uintptr_t)walk->at, .cu = walk->unit}};
                 bool ends;
-                const struct abbreviation *abbreviation =
-                    step(walk, start, &entry.place, &ends);
+                const struct abbreviation *abbreviation = step(walk, &entry.place, &ends);
 
                 if (ends) {
-                        if (!walk->part || walk->depth > 1)
-                                walk->depth--;
+                        walk->depth--;
                         continue;
                 }
                 if (!abbreviation)
@@ -160,34 +160,6 @@ static int visit_children(struct walk *walk, uint32_t value_at_root, die_visit *
         return result < 0 ? result : 0;
 }
 
-/* From the entry at FROM, or from the first one below ROOT where that is ROOT itself. */
-static int walk_below(struct walk *walk, const Dwarf_Die *root, const void *from,
-                      const void *to, uint32_t value_at_root, die_visit *visit,
-                      void *context)
-{
-        struct entry_place place;
-        bool ends, children = true;
-        int result = begin(walk, root);
-
-        if (!result && from == root->addr) {
-                const struct abbreviation *abbreviation =
-                    step(walk, walk->at, &place, &ends);
-
-                children = abbreviation && abbreviation->has_children;
-        } else if (!result) {
-                children =
-                    (const uint8_t *)from > walk->at && (const uint8_t *)from < walk->end;
-                walk->at = from;
-        }
-        if (to && (const uint8_t *)to < walk->end)
-                walk->end = to;
-        if (!result && children)
-                result = visit_children(walk, value_at_root, visit, context);
-        die_abbreviations_done(walk->table);
-        free(walk->values);
-        return result == -ENOENT ? 0 : result;
-}
-
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context)
 {
@@ -198,30 +170,15 @@ int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value
                   die_visit *visit, void *context)
 {
         struct walk walk = {.file = file};
+        struct entry_place place;
+        bool ends;
+        int result = begin(&walk, root);
+        const struct abbreviation *abbreviation =
+            result ? NULL : step(&walk, &place, &ends);
 
-        return walk_below(&walk, root, root->addr, NULL, value_at_root, visit, context);
-}
-
-int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
-                  void *context)
-{
-        struct walk walk = {.file = file, .only_code = true};
-
-        return walk_below(&walk, root, root->addr, NULL, 0, visit, context);
-}
-
-int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
-                  const void *to, die_visit *visit, void *context)
-{
-        struct walk walk = {.file = file, .part = true};
-
-        return walk_below(&walk, root, from, to, 0, visit, context);
-}
-
-const void *die_walk_end(struct dwarf_file *file, const Dwarf_Die *root)
-{
-        struct walk walk = {.file = file};
-        uint64_t table;
-
-        return read_header(&walk, root, &table) ? walk.end : NULL;
+        if (abbreviation && abbreviation->has_children)
+                result = visit_children(&walk, value_at_root, visit, context);
+        die_abbreviations_done(walk.table);
+        free(walk.values);
+        return result == -ENOENT ? 0 : result;
 }

@@ -22,18 +22,7 @@ typedef int die_visit(void *context, struct die_entry *entry, uint32_t parent,
                       uint32_t *value);
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context);
-/* The same, but entries that have no code, and none in them, are not visited. */
-int die_walk_code(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
-                  void *context);
-/* As the first, with a value at the top. */
+/* The same with a value at the top. */
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context);
-/* Like die_walk, for the entries below the unit at ROOT from FROM (ROOT's own address:
- * from the first) up to TO (NULL: the unit's end). The ancestors of FROM are not
- * visited, and have the value 0. */
-int die_walk_part(struct dwarf_file *file, const Dwarf_Die *root, const void *from,
-                  const void *to, die_visit *visit, void *context);
-/* The end of the unit at ROOT, within its section; NULL: it cannot be read. */
-const void *die_walk_end(struct dwarf_file *file, const Dwarf_Die *root);
-
 #endif

@@ -30,17 +30,4 @@ bool abbreviation_skip(const struct abbreviations *table,
                        const struct unit_layout *layout, const uint8_t **at,
                        const uint8_t *end, struct entry_place *place);
 
-/* Moves *AT, in the unit at START, past codeless entries of a level and their
- * children. It stops at the first other entry, or at the end of the level or of the
- * readable bytes. */
-void abbreviations_pass(const struct abbreviations *table,
-                        const struct unit_layout *layout, const uint8_t *start,
-                        const uint8_t **at, const uint8_t *end);
-
-/* Moves *AT, where the first entry of a level is, to behind its end. False when that
- * is not inside. */
-bool abbreviations_leave(const struct abbreviations *table,
-                         const struct unit_layout *layout, const uint8_t *start,
-                         const uint8_t **at, const uint8_t *end);
-
 #endif

@@ -10,8 +10,7 @@ bool unit_is_cplusplus(struct dwarf_file *dwarf, Dwarf_Die *entries);
 /* Whether classes of C++ contain only declarations. gcc and clang put the code of
  * member functions outside the class, except for classes inside of functions. */
 bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries);
-/* Whether all entries that have others in them, but the last of their level, say where
- * the next one begins. */
+/* Whether gcc compiled the unit. */
 bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries);
 /* Whether gcc compiled FUNCTION. */
 bool function_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *function);

@@ -34,8 +34,6 @@ struct unit {
         const struct code_question *asked; /* by address */
         size_t asked_count;
         Dwarf_Die die;
-        const char *start; /* of its entries' section's part */
-        uint64_t bytes;    /* of it */
         const char *directory;
         uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
@@ -48,8 +46,7 @@ struct unit {
         struct range_map functions; /* value: index in nodes */
         bool assembler;             /* the unit is written in */
         bool classes_declare; /* classes outside of functions have no code in them */
-        bool siblings_told; /* by each entry with others in it, but the last of a level */
-        bool no_memory;     /* for some name */
+        bool no_memory;       /* for some name */
 };
 
 /* ---- ranges ---- */
@@ -122,37 +119,6 @@ static int add_function(struct unit *unit, struct die_entry *entry, bool inlined
         return 1;
 }
 
-/* Where the next entry beside ENTRY begins; NULL: not said. */
-static const char *sibling_of(const struct unit *unit, const struct die_entry *entry)
-{
-        const char *at = entry->die.addr;
-
-        return entry->place.sibling > (uint64_t)(at - unit->start) &&
-                       entry->place.sibling <= unit->bytes
-                   ? unit->start + entry->place.sibling
-                   : NULL;
-}
-
-/* Notes a function or class outside of functions; with classes_declare it is outside of
- * classes too. */
-static int note_outermost(struct unit *unit, const struct die_entry *entry,
-                          uint32_t parent)
-{
-        return unit->entries.cplusplus && unit->classes_declare &&
-                       !(parent & INSIDE_FUNCTION)
-                   ? code_scopes_note(&unit->entries.scopes, &entry->die)
-                   : 0;
-}
-
-/* g++ says where namespaces end; clang has linkage names where it does not. */
-static int note_namespace(struct unit *unit, const struct die_entry *entry)
-{
-        return unit->entries.cplusplus && unit->siblings_told
-                   ? code_scopes_note_namespace(&unit->entries.scopes, &entry->die,
-                                                sibling_of(unit, entry))
-                   : 0;
-}
-
 static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
                           uint32_t *value)
 {
@@ -162,9 +128,8 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
                 *value = INSIDE_FUNCTION;
-                error = note_outermost(unit, entry, parent);
-                if (!error && entry->has_code)
-                        error = add_function(unit, entry, false, parent, value);
+                error =
+                    entry->has_code ? add_function(unit, entry, false, parent, value) : 0;
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in the function around it */
                 if (!entry->has_code)
@@ -175,13 +140,8 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-                error = note_outermost(unit, entry, parent);
-                if (error < 0)
-                        return error;
                 return !unit->classes_declare || (parent & INSIDE_FUNCTION);
         case DW_TAG_namespace:
-                error = note_namespace(unit, entry);
-                return error < 0 ? error : 1;
         case DW_TAG_enumeration_type:
         case DW_TAG_module:
         case DW_TAG_lexical_block:
@@ -213,11 +173,6 @@ static int open_unit(struct unit *unit, size_t number)
                 return 0;
         }
         unit->classes_declare = unit_classes_declare(dwarf, &entries);
-        unit->siblings_told = unit_is_of_gcc(dwarf, &entries);
-        unit->start = (const char *)entries.addr - dwarf_cuoffset(&entries);
-        const char *end = die_walk_end(dwarf, &entries);
-
-        unit->bytes = end ? (uint64_t)(end - unit->start) : 0;
         unit->base = die_range_base(&entries);
         unit->entries =
             (struct code_entries){.with = unit->with,
@@ -225,10 +180,10 @@ static int open_unit(struct unit *unit, size_t number)
                                   .entries = entries,
                                   .source = die_string(dwarf, &entries, DW_AT_name),
                                   .cplusplus = unit_is_cplusplus(dwarf, &entries),
-                                  .links_external = unit->siblings_told,
+                                  .links_external = unit_is_of_gcc(dwarf, &entries),
                                   .put_file = file_of_entry,
                                   .context = unit};
-        if (die_walk_code(dwarf, &entries, visit_function, unit) == -ENOMEM)
+        if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
 }

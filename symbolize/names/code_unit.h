@@ -9,7 +9,7 @@
 struct code_question {
         uint64_t vaddr; /* the place's */
         struct code_place *place;
-        uint32_t unit;  /* the number of the unit in READER->dwarf that has the address */
+        uint32_t unit; /* the number of the unit in READER->dwarf that has the address */
 };
 
 /* The destination of ranges of code, with one VALUE for all. */

@@ -135,7 +135,7 @@ int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *b
                     !is_artificial(entries, &holder))
                         return 0;
                 int error = code_scopes_outer(&entries->scopes, entries->with->dwarf,
-                                              &entries->entries, &holder, &outer);
+                                              &holder, &outer);
 
                 if (error || !outer.addr || dwarf_tag(&outer) != DW_TAG_subprogram)
                         return error;

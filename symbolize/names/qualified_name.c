@@ -203,8 +203,7 @@ static int put_inside(struct code_entries *entries, const Dwarf_Die *outer, int 
 static int find_outer(struct code_entries *entries, const Dwarf_Die *die,
                       Dwarf_Die *outer)
 {
-        return code_scopes_outer(&entries->scopes, entries->with->dwarf,
-                                 &entries->entries, die, outer);
+        return code_scopes_outer(&entries->scopes, entries->with->dwarf, die, outer);
 }
 
 /* Of a class or namespace, whose names are kept: many functions are in one. */
