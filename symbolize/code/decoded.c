@@ -22,3 +22,16 @@ bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                elf_file_read_code(code->file, step->vaddr, bytes, length) == length &&
                decoded_bytes(decoded, bytes, length);
 }
+
+bool decoded_reads_twice(const struct decoded *decoded)
+{
+        const size_t count = decoded->instruction.operand_count_visible;
+
+        if (count < 2)
+                return false;
+        const ZydisDecodedOperand *last = &decoded->operands[count - 1];
+
+        return last[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               last[-1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               last[0].reg.value == last[-1].reg.value;
+}

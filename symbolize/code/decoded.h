@@ -16,6 +16,10 @@ struct decoded {
 /* Decodes the instruction that BYTES, COUNT of them, begin with. False: there is none. */
 bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count);
 
+/* Whether the last two operands are one register, as where it is set to zero or tested.
+ */
+bool decoded_reads_twice(const struct decoded *decoded);
+
 /* Decodes STEP of CODE again from its file. False: it cannot be read. */
 bool decoded_read(struct decoded *decoded, const struct flow_code *code,
                   const struct flow_step *step);

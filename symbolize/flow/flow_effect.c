@@ -201,35 +201,27 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
         }
 }
 
-static struct place_value difference_of(const struct flow_context *flow,
-                                        struct flow_state *state,
-                                        const struct flow_step *step)
+/* What REG holds before STEP. */
+static struct place_value held(const struct flow_context *flow, struct flow_state *state,
+                               uint8_t reg, const struct flow_step *step)
 {
-        const struct instruction *instruction = &step->instruction;
-        struct place_value a =
-            flow_state_held(flow, state, instruction->destination, step->vaddr);
-        struct place_value b =
-            flow_state_held(flow, state, instruction->source, step->vaddr);
-        struct place_value number =
-            sum_number(state, instruction->destination, instruction->source, -1);
-
-        return number.kind == PLACE_UNREACHED
-                   ? place_subtract(flow->input->reader->types, &a, &b)
-                   : number;
+        return flow_state_held(flow, state, reg, step->vaddr);
 }
 
+/* The destination plus SIGN times the source. */
 static struct place_value sum_of(const struct flow_context *flow,
-                                 struct flow_state *state, const struct flow_step *step)
+                                 struct flow_state *state, const struct flow_step *step,
+                                 int sign)
 {
-        const struct instruction *instruction = &step->instruction;
-        struct place_value a =
-            flow_state_held(flow, state, instruction->destination, step->vaddr);
-        struct place_value b =
-            flow_state_held(flow, state, instruction->source, step->vaddr);
-        struct place_value number =
-            sum_number(state, instruction->destination, instruction->source, 1);
+        uint8_t to = step->instruction.destination, from = step->instruction.source;
+        struct place_value a = held(flow, state, to, step);
+        struct place_value b = held(flow, state, from, step);
+        struct place_value number = sum_number(state, to, from, sign);
 
-        return number.kind == PLACE_UNREACHED ? flow_sum(flow, &a, &b, 1) : number;
+        if (number.kind != PLACE_UNREACHED)
+                return number;
+        return sign > 0 ? flow_sum(flow, &a, &b, 1)
+                        : place_subtract(flow->input->reader->types, &a, &b);
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -241,7 +233,7 @@ static struct place_value address_of(const struct flow_context *flow,
 
         if (memory->base == REGISTER_NONE && memory->index < REGISTER_COUNT &&
             memory->displacement == 0) {
-                sum = flow_state_held(flow, state, memory->index, step->vaddr);
+                sum = held(flow, state, memory->index, step);
                 return place_multiply(&sum, memory->scale);
         }
         sum = memory->thread_local
@@ -319,68 +311,62 @@ static struct place_value result_of(const struct flow_context *flow,
                                     const struct flow_step *step)
 {
         const struct instruction *instruction = &step->instruction;
+        const int64_t constant = instruction->immediate;
+        uint8_t to = instruction->destination, from = instruction->source;
         struct place_value place, other;
 
         switch (instruction->operation) {
         case OPERATION_MOVE:
-                return flow_state_held(flow, state, instruction->source, step->vaddr);
+                return held(flow, state, from, step);
         case OPERATION_CHOOSE:
-                place =
-                    flow_state_held(flow, state, instruction->destination, step->vaddr);
-                other = flow_state_held(flow, state, instruction->source, step->vaddr);
+                place = held(flow, state, to, step);
+                other = held(flow, state, from, step);
                 return chosen(flow, &place, &other);
         case OPERATION_CHOOSE_LOAD:
-                place =
-                    flow_state_held(flow, state, instruction->destination, step->vaddr);
+                place = held(flow, state, to, step);
                 other = loaded_by(flow, state, step);
                 return chosen(flow, &place, &other);
         case OPERATION_CONSTANT:
                 return flow->has_absolute_addresses &&
-                               elf_file_segment(flow->input->file,
-                                                (uint64_t)instruction->immediate)
+                               elf_file_segment(flow->input->file, (uint64_t)constant)
                            ? (struct place_value){.kind = PLACE_ADDRESS,
                                                   .type = TYPE_NONE,
-                                                  .offset = instruction->immediate}
-                           : place_number(0, instruction->immediate);
+                                                  .offset = constant}
+                           : place_number(0, constant);
         case OPERATION_LOAD:
                 return loaded_by(flow, state, step);
         case OPERATION_ADDRESS:
                 return address_of(flow, state, step);
         case OPERATION_ADD:
-                return sum_of(flow, state, step);
+                return sum_of(flow, state, step, 1);
         case OPERATION_SUBTRACT:
-                return difference_of(flow, state, step);
+                return sum_of(flow, state, step, -1);
         case OPERATION_ADD_LOAD:
                 other = loaded_by(flow, state, step);
-                place =
-                    flow_state_held(flow, state, instruction->destination, step->vaddr);
+                place = held(flow, state, to, step);
                 return flow_sum(flow, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
-                place =
-                    flow_state_held(flow, state, instruction->destination, step->vaddr);
-                place = behind_header(flow, state, &place, instruction->immediate,
-                                      step->vaddr);
-                return place_add_constant(&place, instruction->immediate);
+                place = held(flow, state, to, step);
+                place = behind_header(flow, state, &place, constant, step->vaddr);
+                return place_add_constant(&place, constant);
         case OPERATION_OR_CONSTANT:
-                return place_or(&state->registers[instruction->destination],
-                                instruction->immediate);
+                return place_or(&state->registers[to], constant);
         case OPERATION_ADD_HALF:
-                return place_half(&state->registers[instruction->source],
-                                  instruction->immediate);
+                return place_half(&state->registers[from], constant);
         case OPERATION_TRUTH:
-                return truth_in(&state->registers[instruction->destination]);
+                return truth_in(&state->registers[to]);
         case OPERATION_EXTEND:
-                return extended(&state->registers[instruction->source]);
+                return extended(&state->registers[from]);
         case OPERATION_SHIFT_LEFT:
-                place = state->registers[instruction->source];
-                return instruction->immediate >= 0 && instruction->immediate < 31
-                           ? place_multiply(&place, INT64_C(1) << instruction->immediate)
+                place = state->registers[from];
+                return constant >= 0 && constant < 31
+                           ? place_multiply(&place, INT64_C(1) << constant)
                            : place_unknown;
         case OPERATION_MULTIPLY:
-                place = state->registers[instruction->source];
-                return place_multiply(&place, instruction->immediate);
+                place = state->registers[from];
+                return place_multiply(&place, constant);
         case OPERATION_ALIGN:
-                place = state->registers[instruction->destination];
+                place = state->registers[to];
                 return place.kind == PLACE_FRAME
                            ? (struct place_value){.kind = PLACE_ALIGNED,
                                                   .type = TYPE_NONE}

@@ -220,3 +220,18 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
         base = place_add_constant(&base, memory->displacement);
         return own_variable(flow, &base);
 }
+
+struct place_value flow_loaded_from(const struct flow_walk *walk, size_t at,
+                                    struct flow_state *state)
+{
+        uint64_t work =
+            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
+
+        if (walk->names->work_left < work) {
+                walk->names->work_left = 0;
+                return place_unknown;
+        }
+        walk->names->work_left -= work;
+        *state = flow_walk_before(walk, at);
+        return flow_operand(walk->context, state, &walk->code->steps[at]);
+}

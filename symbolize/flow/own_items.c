@@ -34,21 +34,6 @@ static bool has_array(struct search *search, uint32_t type_id, bool in_union)
         return found;
 }
 
-/* Where step number AT loads from; unknown where names have had all work. */
-static struct place_value loaded_from(const struct flow_walk *walk, size_t at)
-{
-        const struct flow_step *step = &walk->code->steps[at];
-        uint64_t work =
-            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
-
-        if (walk->names->work_left < work || !step->instruction.has_memory)
-                return place_unknown;
-        walk->names->work_left -= work;
-        struct flow_state state = flow_walk_before(walk, at);
-
-        return flow_operand(walk->context, &state, step);
-}
-
 bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
 {
         const struct types *types = walk->context->input->reader->types;
@@ -56,8 +41,12 @@ bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
         if (pointer->kind != PLACE_POINTER || !origin_is_step(pointer->origin) ||
             types->items[pointer->type].kind != TYPE_INTEGER)
                 return false;
-        struct place_value holder =
-            loaded_from(walk, pointer->origin - ORIGIN_FIRST_STEP);
+        size_t step = pointer->origin - ORIGIN_FIRST_STEP;
+
+        if (!walk->code->steps[step].instruction.has_memory)
+                return false;
+        struct flow_state state;
+        struct place_value holder = flow_loaded_from(walk, step, &state);
         struct search search = {
             .types = types, .item = pointer->type, .work_left = TYPE_FIELDS_LIMIT};
 

@@ -149,20 +149,13 @@ static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_
 static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
                                     uint8_t loads_left)
 {
-        const struct flow_step *step = &walk->code->steps[at];
-        uint64_t work =
-            at - walk->code->blocks[flow_code_block(walk->code, at)].first + 1;
+        struct flow_state state;
+        struct place_value place = flow_loaded_from(walk, at, &state);
 
-        if (walk->names->work_left < work) {
-                walk->names->work_left = 0;
+        if (walk->names->work_left == 0)
                 return (struct flow_name){0};
-        }
-        walk->names->work_left -= work;
-
-        struct flow_state state = flow_walk_before(walk, at);
-        struct place_value place = flow_operand(walk->context, &state, step);
-        struct flow_name loaded =
-            stored_name(walk, &state, &place, step->vaddr, loads_left - 1);
+        struct flow_name loaded = stored_name(
+            walk, &state, &place, walk->code->steps[at].vaddr, loads_left - 1);
 
         loaded.loads++;
         return loaded;

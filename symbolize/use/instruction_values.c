@@ -82,9 +82,6 @@ static void add_memory(struct instruction_values *values,
 /* Whether it sets a register to zero, whatever that was. */
 static bool clears(const struct decoded *decoded)
 {
-        const ZydisDecodedOperand *operands = decoded->operands;
-        const size_t last = decoded->instruction.operand_count_visible - 1u;
-
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_XOR:
         case ZYDIS_MNEMONIC_SUB:
@@ -94,10 +91,7 @@ static bool clears(const struct decoded *decoded)
         case ZYDIS_MNEMONIC_VXORPS:
         case ZYDIS_MNEMONIC_XORPD:
         case ZYDIS_MNEMONIC_VXORPD:
-                return last > 0 && last < 3 &&
-                       operands[last].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                       operands[last - 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                       operands[last].reg.value == operands[last - 1].reg.value;
+                return decoded_reads_twice(decoded);
         default:
                 return false;
         }

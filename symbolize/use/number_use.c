@@ -68,20 +68,6 @@ static const ZydisDecodedOperand *reader(const struct held *held,
         return NULL;
 }
 
-/* Whether the last two operands are one register, as where it is set to zero or tested.
- */
-static bool reads_twice(const struct decoded *decoded)
-{
-        const size_t count = decoded->instruction.operand_count_visible;
-
-        if (count < 2)
-                return false;
-        const ZydisDecodedOperand *last = &decoded->operands[count - 1];
-        return last[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               last[-1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               last[0].reg.value == last[-1].reg.value;
-}
-
 /* The constant that DECODED has at its end; NULL: none. */
 static const ZydisDecodedOperand *constant_of(const struct decoded *decoded)
 {
@@ -223,7 +209,7 @@ static enum access_number integer_of(const struct flow_code *code, size_t at,
                            ? NUMBER_INTEGER
                            : NUMBER_ANY;
         case ZYDIS_MNEMONIC_TEST:
-                if (reads_twice(decoded))
+                if (decoded_reads_twice(decoded))
                         return flags_asked(code, at) & ZYDIS_CPUFLAG_ZF ? NUMBER_INTEGER
                                                                         : NUMBER_ANY;
                 return small ? NUMBER_BITS : NUMBER_ANY;
@@ -235,7 +221,7 @@ static enum access_number integer_of(const struct flow_code *code, size_t at,
         default:
                 break;
         }
-        if ((constant && !small) || reads_twice(decoded))
+        if ((constant && !small) || decoded_reads_twice(decoded))
                 return NUMBER_ANY;
         return LISTED(of_bits, mnemonic)    ? NUMBER_BITS
                : LISTED(counting, mnemonic) ? NUMBER_INTEGER
@@ -355,7 +341,8 @@ static bool copies(const struct decoded *decoded)
 
         return decoded->instruction.meta.category == ZYDIS_CATEGORY_CMOV ||
                halves(decoded->instruction.mnemonic) ||
-               (LISTED(moves, decoded->instruction.mnemonic) && !reads_twice(decoded));
+               (LISTED(moves, decoded->instruction.mnemonic) &&
+                !decoded_reads_twice(decoded));
 }
 
 /* What DECODED copies of the number from FROM, and what it overwrites. A general register
