@@ -9,6 +9,7 @@
 #include "access_share.h"
 #include "answers.h"
 #include "code_names.h"
+#include "compare.h"
 #include "data.h"
 #include "globals.h"
 #include "rule.h"
@@ -20,12 +21,11 @@ static int compare_accesses(const void *left, const void *right)
 {
         const struct access *a = *(struct access *const *)left;
         const struct access *b = *(struct access *const *)right;
-        uintptr_t x = (uintptr_t)a->code->function_die.addr;
-        uintptr_t y = (uintptr_t)b->code->function_die.addr;
 
-        if (x != y)
-                return x < y ? -1 : 1;
-        return a->code->vaddr < b->code->vaddr ? -1 : a->code->vaddr > b->code->vaddr;
+        COMPARE((uintptr_t)a->code->function_die.addr,
+                (uintptr_t)b->code->function_die.addr);
+        COMPARE(a->code->vaddr, b->code->vaddr);
+        return 0;
 }
 
 /* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "compare.h"
+
 struct told_site {
         uint32_t site;   /* its name */
         uint32_t type;   /* its name; 0: not known */
@@ -13,19 +15,14 @@ struct told_site {
         size_t stack;
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-        return a < b ? -1 : a > b;
-}
-
 static int compare_sites(const void *left, const void *right)
 {
         const struct told_site *a = left, *b = right;
-        int order = compare_numbers(a->site, b->site);
 
-        if (order == 0)
-                order = compare_numbers(a->type, b->type);
-        return order ? order : compare_numbers(a->column, b->column);
+        COMPARE(a->site, b->site);
+        COMPARE(a->type, b->type);
+        COMPARE(a->column, b->column);
+        return 0;
 }
 
 /* The name of the type of STACK's blocks; 0: not known. */
