@@ -15,6 +15,15 @@ struct memory_slot {
         enum memory_function function;
 };
 
+bool name_is_version(const char *name, const char *function)
+{
+        size_t length = strlen(function);
+
+        name += strspn(name, "_");
+        return strncmp(name, function, length) == 0 &&
+               (name[length] == '\0' || name[length] == '_' || name[length] == '@');
+}
+
 enum memory_function memory_function(const char *name)
 {
         static const struct {
@@ -26,17 +35,9 @@ enum memory_function memory_function(const char *name)
                          {"memchr", MEMORY_SEARCH},    {"memrchr", MEMORY_SEARCH},
                          {"rawmemchr", MEMORY_SEARCH}};
 
-        if (!name)
-                return MEMORY_NONE;
-        while (*name == '_')
-                name++;
-        for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-                size_t length = strlen(functions[i].name);
-
-                if (strncmp(name, functions[i].name, length) == 0 &&
-                    (name[length] == '\0' || name[length] == '_' || name[length] == '@'))
+        for (size_t i = 0; name && i < sizeof(functions) / sizeof(*functions); i++)
+                if (name_is_version(name, functions[i].name))
                         return functions[i].function;
-        }
         return MEMORY_NONE;
 }
 

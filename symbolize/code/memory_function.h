@@ -18,6 +18,10 @@ enum memory_function {
         MEMORY_ALLOCATE_ITEMS
 };
 
+/* Whether NAME is FUNCTION, or one of its versions for some processors, such as
+ * "__memmove_avx_unaligned_erms" of "memmove". */
+bool name_is_version(const char *name, const char *function);
+
 /* Which kind of function NAME (NULL: none) is of, or one of its versions for some
  * processors, such as "__memmove_avx_unaligned_erms". */
 enum memory_function memory_function(const char *name);

@@ -10,12 +10,6 @@
 #include "sample_field.h"
 #include "site.h"
 
-/* The rest of a version's name; "_l" is the variant with a locale. */
-static bool ends_name(const char *rest)
-{
-        return *rest == '\0' || *rest == '_';
-}
-
 /* Whether NAME (NULL: none) is a member function of C++'s std::string, which handles only
  * char. */
 static bool string_member(const char *name)
@@ -41,16 +35,9 @@ static bool string_function(const char *name)
             "strncpy",     "stpcpy",  "stpncpy", "strcat",    "strncat",
             "strspn",      "strcspn", "strpbrk", "strstr",    "strcasestr"};
 
-        if (!name)
-                return false;
-        while (*name == '_')
-                name++;
-        for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-                size_t length = strlen(functions[i]);
-
-                if (strncmp(name, functions[i], length) == 0 && ends_name(name + length))
+        for (size_t i = 0; name && i < sizeof(functions) / sizeof(*functions); i++)
+                if (name_is_version(name, functions[i]))
                         return true;
-        }
         return false;
 }
 
