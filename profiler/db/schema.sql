@@ -264,8 +264,9 @@ CREATE TABLE clock_sample (
         samples           INTEGER NOT NULL
 ) STRICT;
 
--- Instructions that the simulated run executed after such a first run: samples, one in a
--- mean number of them, at each place in a file. module_id as above.
+-- Time without stalls in the simulated run after such a first run, at each place in a file:
+-- samples of executed instructions, one in a mean number of them, and of wrong predictions,
+-- two slots of which count as an instruction. module_id as above.
 CREATE TABLE instruction_sample (
         instruction_sample_id INTEGER PRIMARY KEY,
         module_id             INTEGER REFERENCES module,
@@ -757,8 +758,8 @@ CREATE TABLE certainty_finding (
 
 -- The measured time of each line in the first run (clock_sample): its share of that run's
 -- CPU time, the kernel's included. line_id: the same line in line_finding; NULL: it has no
--- row there. modelled_ratio: the line's stalls without page faults, and its part of the cycles
--- without stalls by executed instructions (instruction_sample; NULL: not known). Lines that
+-- row there. modelled_ratio: the line's stalls without page faults, and its part of the other
+-- cycles by instruction_sample (NULL: not known). Lines that
 -- the model executed and no timer sample was at have a row, too.
 CREATE TABLE line_clock_finding (
         line_clock_id       INTEGER PRIMARY KEY,
@@ -803,7 +804,7 @@ CREATE TABLE object_clock_finding (
 
 -- How well measured time and modelled time agree, for lines and for functions: of the
 -- compared ones with most measured time, at most ten of at least 1 % each, how many are
--- among the ten with most modelled time (stalls, where executed instructions are not known); and Spearman's rank correlation over both lists.
+-- among the ten with most modelled time (stalls, where that is not known); and Spearman's rank correlation over both lists.
 CREATE TABLE clock_agreement_finding (
         subject     TEXT PRIMARY KEY CHECK (subject IN ('line', 'function')),
         compared    INTEGER NOT NULL,

@@ -178,7 +178,8 @@ struct simpmu_control {
         uint32_t loads_only;   /* 1: neither stores nor page faults are samples */
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
         uint64_t period_ns;    /* unless 0, instead: of time that loads hold others up */
-        /* Mean number of instructions from one SIMPMU_EXECUTED to the next; 0: none. */
+        /* Mean number of instructions from one SIMPMU_EXECUTED to the next (0: none).
+         * Wrong predictions add more. */
         uint64_t period_instructions;
         uint64_t seed;         /* of the period's jitter */
         uint64_t interval_ns;  /* virtual time from one counter reading to the next */
@@ -299,7 +300,7 @@ enum simpmu_record_type {
         SIMPMU_RESIZE, /* a block is given another size, see heap/event.h */
         SIMPMU_RESIZED,
         SIMPMU_LINE, /* what became of a sample's line */
-        SIMPMU_EXECUTED /* a sampled instruction, see period_instructions */
+        SIMPMU_EXECUTED /* a sample of time, see period_instructions */
 };
 
 /* time_ns does not decrease from record to record of a slice, except in

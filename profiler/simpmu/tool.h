@@ -196,7 +196,7 @@ void sample_store_end(void *sample, uint64_t retire_slots);
 /* See watch.h. */
 void sample_line(uint32_t watch, enum line_fact fact, uint64_t value);
 
-/* executed.c: instructions that are sampled by their count. */
+/* executed.c: instructions that are sampled by the model's time without stalls. */
 struct executed_stretch {
         UInt count; /* at least one */
         Addr ips[];
@@ -206,6 +206,8 @@ Bool executed_are_sampled(void);
 void executed_thread_runs(void); /* another one than before */
 /* One of the instructions of STRETCH is sampled. */
 void executed_sample(const struct executed_stretch *stretch);
+/* A wrong prediction takes SLOTS, in which the program is at the instruction IP. */
+void executed_wrong(Addr ip, ULong slots);
 
 /* instrument.c */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

@@ -211,8 +211,8 @@ struct source_options {
         const char *const *sim_set; /* "key=value", NULL-terminated */
         uint32_t sim_prefetch;      /* a bit for each active simpmu_prefetcher */
         bool sim_prefetch_given;    /* otherwise all are on */
-        /* One executed instruction in so many is sampled, on average (sink_executed); 0:
-         * none. */
+        /* One executed instruction in so many is sampled, on average (sink_executed; 0:
+         * none), and wrong predictions are. */
         uint64_t sim_period_instructions;
         bool sim_caches_only; /* without data flow: nothing waits for values */
         bool sim_branches;    /* each is predicted; wrong paths and the front end */

@@ -85,6 +85,44 @@ assert db.execute('SELECT count(*) FROM process').fetchone() == (1,)
 assert db.execute('SELECT count(*) FROM sample WHERE stall_ns IS NOT NULL').fetchone() == (0,)
 PYTHON
 
+# The time after a wrong prediction is on the right path: on both ways of a branch that is
+# wrong half of the time, and not where the same branch never is.
+"$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock_guess.c" -o guess
+for bits in random equal; do
+        record -o $bits.db --sim-cpu skylake-sp --sim-set core.issue_width=4 \
+                --sim-set branch.mispredict_cycles=20 -- ./guess $bits >out </dev/null ||
+                fail "status $?: $(cat err)"
+done
+python3 - "$SOURCE_DIR/tests/integration/with_clock_guess.c" <<'PYTHON'
+import sqlite3
+import sys
+
+WIDTH, CYCLES = 4, 20
+text = open(sys.argv[1]).read().split('\n')
+
+
+def lines_of(comment):
+    return [i for i, line in enumerate(text, 1) if line.endswith(f'/* {comment} */')]
+
+
+def samples(bits, lines):
+    db = sqlite3.connect(f'file:{bits}.db?mode=ro', uri=True)
+    places = ', '.join('?' * len(lines))
+    return db.execute(
+        "SELECT total(samples) FROM instruction_sample JOIN instruction_sample_location"
+        " USING (instruction_sample_id) JOIN location USING (location_id)"
+        f" WHERE function = 'guess' AND line IN ({places})", lines).fetchone()[0]
+
+
+# Each iteration shifts three times, by three instructions, and has one on a way. A wrong
+# prediction counts as an instruction for two slots.
+for bits, wrong in (('equal', 0), ('random', 0.5)):
+    shifts, ways = samples(bits, lines_of('shift')), samples(bits, lines_of('way'))
+    assert shifts > 500, (bits, shifts)
+    expected = 1 + wrong * CYCLES * WIDTH / 2
+    assert abs(ways * 9 / shifts / expected - 1) < 0.2, (bits, ways * 9 / shifts, expected)
+PYTHON
+
 # The report has the column, and JSON the figure; without a first run neither is there.
 "$MEMLAG" report memlag.db --by function --format json >with.json
 python3 -c '

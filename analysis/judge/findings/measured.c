@@ -75,7 +75,7 @@ static int store_shares(struct db *db, const struct first_run *run, const char *
 #define SAME_FUNCTION                                                                    \
         " f.module IS g.module AND f.function IS g.function"                             \
         " AND f.function_offset IS g.function_offset "
-/* Timer samples of the first run and executed instructions of the second by location. */
+/* Timer samples of the first run, and the second's time without stalls, by location. */
 #define SAMPLES_BY                                                                       \
         " sum(s.samples) AS samples, sum(s.instructions) AS instructions FROM ("         \
         "SELECT location_id, samples, 0 AS instructions FROM clock_sample"               \
@@ -85,7 +85,7 @@ static int store_shares(struct db *db, const struct first_run *run, const char *
         " JOIN location AS l USING (location_id)"                                        \
         " LEFT JOIN module AS m ON m.module_id = l.module_id GROUP BY "
 /* Stalls of the row's accesses, and its part of the cycles without stalls and page faults
- * by the instructions that it executed. Page faults are left out as in measured time. */
+ * by instruction_sample. Page faults are left out as in measured time. */
 #define MODELLED                                                                         \
         " coalesce(f.stalled_ratio, 0) - coalesce(f.fault_ratio, 0)"                     \
         " + (SELECT max(0, 1 - total(stalled_ratio)) FROM function_finding)"             \
@@ -183,7 +183,7 @@ double measured_rank_correlation(const double *a, const double *b, size_t count)
 
 /* Compares rows with at least 1 % of the measured time or of the modelled time. Modelled
  * time excludes page faults, because the timer does not see the kernel. It is stall time
- * where executed instructions are not known. */
+ * where that is not known. */
 #define COMPARED_RATIO "0.01"
 #define COMPARED_ROWS  "10"
 enum { COMPARED_MOST = 20 };

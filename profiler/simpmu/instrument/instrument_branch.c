@@ -5,6 +5,7 @@
 #include "instrument.h"
 
 #include "model/branches/branch_sample.h"
+#include "model/later.h"
 
 /* Constant facts of a branch, and its state in the model. */
 struct branch_site {
@@ -12,6 +13,7 @@ struct branch_site {
         struct waits decided;               /* for the operands of the branch */
         const struct code_stretch *stretch; /* that ends with it */
         Addr ip;
+        Addr ways[2];    /* of a conditional branch: behind it, and where it leaves to */
         UInt wrong;      /* mispredictions that asked for the join */
         UInt known_code; /* the amount of known code at the last check */
         Bool meets;
@@ -72,11 +74,20 @@ static uint64_t decided_at(const struct branch_site *site)
         return decided < most ? decided : most;
 }
 
-/* SITE's branch was predicted wrongly and executes at DECIDED. */
-static void mispredict(const struct branch_site *site, uint64_t decided)
+/* SITE's branch to TARGET was predicted wrongly and executes at DECIDED. The program
+ * counts as waiting at the branch until then, and at TARGET afterwards, where a timer
+ * finds it. */
+static void mispredict(const struct branch_site *site, Addr target, uint64_t decided)
 {
-        thread_mispredict(&tool_hot, tool_thread, decided, tool_machine.mispredict_cost,
-                          branch_sample_weight(&tool_thread->branches, &site->branch));
+        const ULong cost = tool_machine.mispredict_cost;
+        const UInt weight = branch_sample_weight(&tool_thread->branches, &site->branch);
+        uint64_t now;
+
+        thread_retire(&tool_hot, tool_thread, tool_hot.instructions);
+        now = tool_hot.instructions + tool_thread->stall;
+        executed_wrong(site->ip, (later(now, decided) - now) * weight);
+        executed_wrong(target, cost * weight);
+        thread_mispredict(&tool_hot, tool_thread, decided, cost, weight);
 }
 
 /* The end of a window ends the calls. */
@@ -100,7 +111,7 @@ static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord leaves)
         decided = decided_at(site);
         if (tool_machine.code != NULL)
                 follow_wrong_way(site, leaves != 0, decided);
-        mispredict(site, decided);
+        mispredict(site, site->ways[leaves != 0], decided);
 }
 
 static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
@@ -110,7 +121,7 @@ static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
                 return;
         if (tool_thread->wrong.followed)
                 wrong_path_end(&tool_hot, tool_thread);
-        mispredict(site, decided_at(site));
+        mispredict(site, target, decided_at(site));
 }
 
 /* Exits belong to other instructions, too (repeated ones, traps). */
@@ -163,6 +174,17 @@ static void add_branch(struct pass *pass, const struct branch_site *site, IRDirt
                                          ir_read_hot(pass, &tool_hot.branch_limit))));
 }
 
+/* The instruction after the current one, inside the block or where it ends. */
+static Addr next_instruction(const struct pass *pass)
+{
+        const IRSB *in = pass->in;
+
+        for (Int i = pass->at + 1; i < in->stmts_used; i++)
+                if (in->stmts[i]->tag == Ist_IMark)
+                        return in->stmts[i]->Ist.IMark.addr;
+        return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : pass->ip;
+}
+
 /* The new exit tests the value that the call tests: VEX would compute the guard's flag
  * once more. */
 IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit)
@@ -174,6 +196,8 @@ IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit)
             !is_conditional_jump(pass->ip))
                 return exit;
         site = site_of_branch(pass, exit->Ist.Exit.guard);
+        site->ways[0] = next_instruction(pass);
+        site->ways[1] = exit->Ist.Exit.dst->Ico.U64;
         leaves = ir_assign(pass, Ity_I64, IRExpr_Unop(Iop_1Uto64, exit->Ist.Exit.guard));
         add_branch(pass, site,
                    call_with_constant(pass, "simpmu_direction", (void *)call_direction,
