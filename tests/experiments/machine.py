@@ -8,14 +8,14 @@ are compared in two ways:
 stalls: with the first five by modelled stalls, as reports rank them. Lines that compute have
     time and no stall, so this is no fair comparison for them.
 time: with the first five by modelled time (modelled_ratio): stalls, and as much of the other
-    cycles as the line has of the executed instructions.
+    cycles as the line has of executed instructions and wrong predictions.
 
-Lines of one file and number are one here, whatever functions they were inlined into. A line
-that is next to one of the other five counts as common in "beside": a timer sample can be on
-the line after. rho is Spearman's rank correlation over the ten first of both lists. "again" is
-what a perfect model would reach: the same for as many samples drawn anew from the measured
-distribution, the mean of 50 draws. No test: the figures are this machine's, and the load
-average says how busy it was."""
+Lines of one file and number are one here, whatever functions they were inlined into. Without
+line numbers each function counts as a line. A line that is next to one of the other five
+counts as common in "beside": a timer sample can be on the line after. rho is Spearman's rank
+correlation over the ten first of both lists. "again" is what a perfect model would reach: the
+same for as many samples drawn anew from the measured distribution, the mean of 50 draws. No
+test: the figures are this machine's, and the load average says how busy it was."""
 import argparse
 import os
 import pathlib
@@ -112,10 +112,10 @@ def shares(path):
     """Measured time, stalls and modelled time by line, and the number of timer samples."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     measured, stalled, modelled = {}, {}, {}
-    for file, line, *ratios in db.execute(
-            "SELECT file, coalesce(line, function_offset), measured_ratio, stalled_ratio,"
-            " modelled_ratio FROM line_measured_view"):
-        key = (base(file), line)
+    for place, line, *ratios in db.execute(
+            "SELECT coalesce(file, module), coalesce(line, function, function_offset),"
+            " measured_ratio, stalled_ratio, modelled_ratio FROM line_measured_view"):
+        key = (base(place), line)
         for side, ratio in zip((measured, stalled, modelled), ratios):
             side[key] = side.get(key, 0) + (ratio or 0)
     samples, = db.execute("SELECT sum(samples) FROM clock_sample").fetchone()
@@ -124,12 +124,14 @@ def shares(path):
 
 def first(by_line, count=FIRST):
     lines = [line for line, share in by_line.items() if share >= LEAST]
-    return sorted(lines, key=lambda line: (-by_line[line], line[0], line[1] or 0))[:count]
+    return sorted(lines, key=lambda line: (-by_line[line], line[0], str(line[1])))[:count]
 
 
 def near(line, others):
-    return any(line[0] == file and abs((line[1] or 0) - (number or 0)) <= 1
-               for file, number in others)
+    """Whether LINE, or one next to it, is among OTHERS."""
+    file, number = line
+    beside = [number - 1, number + 1] if isinstance(number, int) else []
+    return any((file, each) in others for each in [number, *beside])
 
 
 def ranks(values):
