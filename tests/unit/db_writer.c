@@ -133,14 +133,6 @@ TEST(counters_and_readings)
 
 enum { MAX_DEPTH = 40, STACKS = 5000 };
 
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-        return random_state >> 33;
-}
-
 struct known_stack {
         int64_t id;
         int64_t process;
@@ -150,10 +142,10 @@ struct known_stack {
 
 static void make_stack(struct known_stack *stack, int64_t processes)
 {
-        stack->process = 1 + (int64_t)(next_random() % (uint64_t)processes);
-        stack->depth = 1 + next_random() % MAX_DEPTH;
+        stack->process = 1 + (int64_t)(random_below((uint64_t)processes));
+        stack->depth = 1 + random_below(MAX_DEPTH);
         for (size_t i = 0; i < stack->depth; i++)
-                stack->ips[i] = 0xffff0000 + next_random() % 3;
+                stack->ips[i] = 0xffff0000 + random_below(3);
 }
 
 /* Follows the rows from a leaf to its root. */
@@ -210,13 +202,13 @@ TEST(stacks_of_allocations_are_packed)
         for (size_t i = 0; i < STACKS; i++) {
                 struct known_stack *stack = &stacks[i];
                 make_stack(stack, second);
-                stack->ips[stack->depth - 1] = 0xffffffff81000000 + next_random() % 300;
-                bool sampled = next_random() % 50 == 0;
+                stack->ips[stack->depth - 1] = 0xffffffff81000000 + random_below(300);
+                bool sampled = random_below(50) == 0;
                 stack->id = write_known(stack, sampled ? CONTEXT_OF_SAMPLE
                                                        : CONTEXT_OF_ALLOCATION);
                 samples += sampled;
-                const struct known_stack *earlier = &stacks[next_random() % (i + 1)];
-                sampled = next_random() % 50 == 0;
+                const struct known_stack *earlier = &stacks[random_below(i + 1)];
+                sampled = random_below(50) == 0;
                 assert_int_equal(write_known(earlier, sampled ? CONTEXT_OF_SAMPLE
                                                               : CONTEXT_OF_ALLOCATION),
                                  earlier->id);
@@ -481,19 +473,18 @@ static void write_realistic_samples(size_t count)
         writer_data_source(r.writer, &dram, &source, NULL);
         for (size_t i = 0; i < count; i++) {
                 uint64_t ips[12];
-                uint64_t site = next_random() % 3000;
+                uint64_t site = random_below(3000);
                 for (uint64_t k = 0; k < 12; k++)
                         ips[k] = 0x555555554000 + k * 10000 + site / (k * k + 1) * 4;
-                time_ns += (int64_t)(next_random() % 200000);
-                struct sample_row row = {
-                    .time_ns = time_ns,
-                    .thread_id = r.thread,
-                    .cpu = (int32_t)(i % 64),
-                    .ip = ips[0],
-                    .has_addr = true,
-                    .addr = 0x7ffff0000000 - next_random() % (1u << 30),
-                    .latency_cycles = (int64_t)(next_random() % 1000),
-                    .data_source_id = source};
+                time_ns += (int64_t)(random_below(200000));
+                struct sample_row row = {.time_ns = time_ns,
+                                         .thread_id = r.thread,
+                                         .cpu = (int32_t)(i % 64),
+                                         .ip = ips[0],
+                                         .has_addr = true,
+                                         .addr = 0x7ffff0000000 - random_below(1u << 30),
+                                         .latency_cycles = (int64_t)(random_below(1000)),
+                                         .data_source_id = source};
                 writer_stack(r.writer, r.process, ips, 12, CONTEXT_OF_SAMPLE,
                              &row.stack_id, NULL);
                 assert_ok(writer_sample(r.writer, &row, NULL, NULL));

@@ -120,14 +120,6 @@ static void reference_end_range(struct reference *reference, uint64_t start,
 
 /* ---- random histories ---- */
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t limit)
-{
-        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-        return (random_state >> 33) % limit;
-}
-
 struct heap {
         struct heap_sites *sites;
         struct heap_live *live;
@@ -155,11 +147,11 @@ static void close_heap(struct heap *heap)
 
 static struct heap_block random_block(uint64_t addresses, uint64_t largest)
 {
-        return (struct heap_block){.addr = 4096 + below(addresses),
-                                   .size_bytes = below(largest),
-                                   .start_ns = (int64_t)below(1000),
+        return (struct heap_block){.addr = 4096 + random_below(addresses),
+                                   .size_bytes = random_below(largest),
+                                   .start_ns = (int64_t)random_below(1000),
                                    .thread_id = 7,
-                                   .site = (uint32_t)below(SITES)};
+                                   .site = (uint32_t)random_below(SITES)};
 }
 
 static void assert_same_block(const struct heap_block *real,
@@ -218,9 +210,9 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
 {
         struct ended real = {0, 0}, wanted = {0, 0};
         struct heap_block block = random_block(addresses, largest), out;
-        uint64_t addr = 4096 + below(addresses);
+        uint64_t addr = 4096 + random_below(addresses);
         struct heap_block *known;
-        switch (below(8)) {
+        switch (random_below(8)) {
         case 0:
         case 1:
         case 2:
@@ -230,7 +222,8 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
         case 3:
         case 4:
                 if (heap->reference.count)
-                        addr = heap->reference.blocks[below(heap->reference.count)].addr;
+                        addr = heap->reference.blocks[random_below(heap->reference.count)]
+                                   .addr;
                 known = reference_find(&heap->reference, addr);
                 if (known && known->addr == addr) {
                         assert_int_equal(heap_live_end(heap->live, addr, &out), 1);
@@ -251,7 +244,7 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
                 assert_same_block(find(heap->live, addr), known);
                 if (known)
                         find(heap->live, addr)->allocation_id = known->allocation_id =
-                            (int64_t)below(1000);
+                            (int64_t)random_below(1000);
         }
         assert_int_equal(real.count, wanted.count);
         assert_int_equal(real.sum, wanted.sum);
@@ -339,7 +332,7 @@ TEST(what_one_changes_no_relative_sees)
         random_state = 17;
         open_heap(&heaps[0]);
         for (int step = 0; step < 30000; step++) {
-                size_t at = below(count);
+                size_t at = random_below(count);
                 one_step(&heaps[at], 30000, 40);
                 for (size_t i = 0; i < count; i++) /* they share the sites */
                         memmove(heaps[i].reference.sites, heaps[at].reference.sites,

@@ -15,12 +15,6 @@ static int make_predictor(void **state)
         return 0;
 }
 
-static uint64_t next_random(uint64_t *random)
-{
-        *random = *random * 6364136223846793005u + 1442695040888963407u;
-        return *random >> 33;
-}
-
 static struct branch branch_at(uint64_t ip)
 {
         struct branch branch;
@@ -62,10 +56,10 @@ TEST(random_branches_are_mispredicted_as_often_as_must_be)
 
         for (size_t i = 0; i < LENGTH(percents); i++) {
                 struct branch branch = branch_at(0x402000 + i);
-                uint64_t random = 1, wrong = 0;
+                uint64_t wrong = 0;
                 for (uint64_t n = 0; n < TIMES; n++)
-                        wrong += !branch_direction(
-                            predictor, &branch, next_random(&random) % 100 < percents[i]);
+                        wrong += !branch_direction(predictor, &branch,
+                                                   random_below(100) < percents[i]);
                 double share = (double)wrong / TIMES, least = (double)percents[i] / 100;
                 assert_true(share > 0.97 * least);
                 assert_true(share < 1.35 * least);
@@ -77,10 +71,10 @@ TEST(correlated_branches_are_predicted)
 {
         struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
                       effect = branch_at(0x403020);
-        uint64_t random = 1, wrong = 0;
+        uint64_t wrong = 0;
 
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++) {
-                bool taken = (next_random(&random) & 1) != 0;
+                bool taken = random_below(2) == 1;
                 (void)branch_direction(predictor, &cause, taken);
                 (void)branch_direction(predictor, &between, i % 2 != 0);
                 wrong += !branch_direction(predictor, &effect, taken) && i >= WARM_UP;
@@ -107,7 +101,7 @@ TEST(targets_are_predicted_by_what_came_before)
         const uint64_t program[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
         const uint64_t length = LENGTH(program);
         struct branch loop = branch_at(0x405000), random_jump = branch_at(0x406000);
-        uint64_t random = 1, wrong = 0, wrong_random = 0;
+        uint64_t wrong = 0, wrong_random = 0;
 
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
                 wrong += !branch_target(predictor, &loop,
@@ -115,8 +109,8 @@ TEST(targets_are_predicted_by_what_came_before)
                          i >= WARM_UP;
         assert_true((double)wrong / TIMES < 0.002);
         for (uint64_t i = 0; i < TIMES; i++)
-                wrong_random += !branch_target(
-                    predictor, &random_jump, 0x500000 + 16 * (next_random(&random) % 8));
+                wrong_random += !branch_target(predictor, &random_jump,
+                                               0x500000 + 16 * random_below(8));
         assert_near((double)wrong_random / TIMES, 7.0 / 8, 0.05);
 }
 
@@ -125,11 +119,11 @@ TEST(chance_targets_do_not_spoil_the_usual_one)
 {
         const double least = 0.25;
         struct branch jump = branch_at(0x407000);
-        uint64_t random = 1, wrong = 0;
+        uint64_t wrong = 0;
 
         for (uint64_t i = 0; i < TIMES; i++) {
-                bool usual = next_random(&random) % 4 != 0;
-                uint64_t other = 1 + next_random(&random) % 8;
+                bool usual = random_below(4) != 0;
+                uint64_t other = 1 + random_below(8);
                 wrong +=
                     !branch_target(predictor, &jump, 0x600000 + 16 * (usual ? 0 : other));
         }
@@ -163,14 +157,13 @@ TEST(a_misprediction_costs_its_cycles)
 /* The wrong predictions of BRANCH that its windows stand for, when it is taken as TAKEN
  * says, once in STEP instructions. */
 static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step,
-                            bool (*taken)(uint64_t time, uint64_t *random))
+                            bool (*taken)(uint64_t time))
 {
         struct branch_sample sample = branch_sample_windows(1);
-        uint64_t random = 1;
         double wrong = 0;
 
         for (uint64_t i = 0; i < times; i++) {
-                bool is_taken = taken(i, &random);
+                bool is_taken = taken(i);
                 if (i * step >= sample.end)
                         branch_sample_next(&sample, i * step);
                 if (i * step > sample.begin &&
@@ -180,15 +173,14 @@ static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step
         return wrong;
 }
 
-static bool by_chance(uint64_t time, uint64_t *random)
+static bool by_chance(uint64_t time)
 {
         (void)time;
-        return (next_random(random) & 1) != 0;
+        return random_below(2) == 1;
 }
 
-static bool by_turns(uint64_t time, uint64_t *random)
+static bool by_turns(uint64_t time)
 {
-        (void)random;
         return time % 3 == 0;
 }
 

@@ -1157,10 +1157,8 @@ TEST(what_passes_is_recent_in_l1)
                 params.l1d_bytes = (uint64_t)sets * 8 * LINE_BYTES;
                 struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
                 const struct cache *l1d = &rig->threads[0]->core->l1d.cache;
-                uint64_t random = 1;
                 for (uint64_t i = 0; i < loads; i++) {
-                        random = random * 6364136223846793005u + 1442695040888963407u;
-                        uint64_t line = MIB / LINE_BYTES + (random >> 33) % lines;
+                        uint64_t line = MIB / LINE_BYTES + random_below(lines);
                         touch(rig, ACCESS_LOAD, line * LINE_BYTES, 400);
                         touch(rig, ACCESS_LOAD, line * LINE_BYTES, 400); /* settled */
                         assert_true(passes_filter(rig, ACCESS_LOAD, line * LINE_BYTES));

@@ -56,14 +56,6 @@ static uint64_t first_free(const struct answered *all, uint64_t start, uint64_t 
         return first;
 }
 
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-        return (random_state >> 33) % limit;
-}
-
 /* A request for at least LEAST that is found to take TIME, and not to end before END. */
 static uint64_t request_until(struct places *places, uint64_t start, uint64_t least,
                               uint64_t time, uint64_t end)

@@ -104,12 +104,10 @@ TEST(what_passes_is_recent_in_the_dtlb)
 
         for (params.dtlb_entries = 64; params.dtlb_entries <= 96;
              params.dtlb_entries += 32) {
-                uint64_t random = 1;
                 tlb_init(&tlb, &params, allocate);
                 assert_int_equal(tlb.dtlb.hashed, params.dtlb_entries == 96);
                 for (uint64_t i = 0; i < lookups; i++) {
-                        random = random * 6364136223846793005u + 1442695040888963407u;
-                        (void)tlb_lookup(&tlb, 1 + (random >> 33) % pages, false);
+                        (void)tlb_lookup(&tlb, 1 + random_below(pages), false);
                         for (uint64_t page = 1; page <= pages; page++) {
                                 struct cache_place place =
                                     cache_place_of(&tlb.dtlb, page);

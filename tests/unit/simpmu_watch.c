@@ -139,12 +139,9 @@ TEST(random_reads_need_as_much_as_they_hit)
 {
         struct rig *rig = watched_rig(1);
         const uint64_t lines = 2 * MIB / LINE_BYTES;
-        uint64_t random = 1;
 
-        for (uint64_t i = 0; i < 12 * lines; i++) {
-                random = random * 6364136223846793005u + 1442695040888963407u;
-                touch(rig, ACCESS_LOAD, (random >> 33) % lines * LINE_BYTES, 100);
-        }
+        for (uint64_t i = 0; i < 12 * lines; i++)
+                touch(rig, ACCESS_LOAD, random_below(lines) * LINE_BYTES, 100);
         watch_finish(&rig->machine.watch);
         for (uint64_t quarter = 1; quarter <= 3; quarter++) {
                 uint32_t hits = 0, asked = 0;

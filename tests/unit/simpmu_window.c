@@ -14,14 +14,6 @@ struct held {
         uint64_t stall; /* of the thread */
 };
 
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-        return (random_state >> 33) % limit;
-}
-
 /* What comes a window's length after an access issues when that is complete. */
 static void issue(struct held *all, uint64_t instruction)
 {

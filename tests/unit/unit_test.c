@@ -58,3 +58,11 @@ void write_text(const char *path, const char *text)
         fputs(text, file);
         fclose(file);
 }
+
+uint64_t random_state = 1;
+
+uint64_t random_below(uint64_t limit)
+{
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+        return (random_state >> 33) % limit;
+}

@@ -51,6 +51,11 @@ const char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Makes the file PATH anew. */
 void write_text(const char *path, const char *text);
 
+/* A number below LIMIT, by chance; the same ones come again from an equal random_state.
+ */
+uint64_t random_below(uint64_t limit);
+extern uint64_t random_state;
+
 struct unit_test {
         struct CMUnitTest test;
         struct unit_test *next;
