@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that are added, multiplied or joined, beside all that operands can be. */
+#include "block_type.h"
 #include "elf_file.h"
 #include "place_value.h"
 #include "unit_test.h"
@@ -184,14 +185,13 @@ struct node {
         long value;
 };
 
-struct fixture {
+static struct {
         struct types types;
         uint32_t node;
-};
+} f;
 
 static int begin(void **state)
 {
-        static struct fixture fixture;
         const struct type pointer = {.kind = TYPE_POINTER, .name = 1, .size_bytes = 8};
         const struct type number = {.kind = TYPE_INTEGER, .name = 2, .size_bytes = 8};
         const struct type node = {.kind = TYPE_STRUCT,
@@ -201,60 +201,59 @@ static int begin(void **state)
         struct member members[2] = {{.name = 4, .offset_bytes = 0},
                                     {.name = 5, .offset_bytes = 8}};
 
-        fixture = (struct fixture){.node = TYPE_NONE};
-        *state = &fixture;
-        return types_put(&fixture.types, &pointer, NULL, &members[0].type) ||
-               types_put(&fixture.types, &number, NULL, &members[1].type) ||
-               types_put(&fixture.types, &node, members, &fixture.node);
+        (void)state;
+        f.types = (struct types){0};
+        return types_put(&f.types, &pointer, NULL, &members[0].type) ||
+               types_put(&f.types, &number, NULL, &members[1].type) ||
+               types_put(&f.types, &node, members, &f.node);
 }
 
 static int end(void **state)
 {
-        types_free(&((struct fixture *)*state)->types);
+        (void)state;
+        types_free(&f.types);
         return 0;
 }
 
 /* What is half a node further on another way is at one of two fields. */
 TEST_WITH(pointers_of_two_ways, begin, end)
 {
-        const struct fixture *f = *state;
-        const struct place_value first = place_pointer(f->node, 8);
-        const struct place_value next = place_pointer(f->node, 8 + sizeof(struct node));
-        const struct place_value other = place_pointer(f->node, 0);
-        struct place_value met = place_meet(&f->types, &first, &next);
+        const struct place_value first = place_pointer(f.node, 8);
+        const struct place_value next = place_pointer(f.node, 8 + sizeof(struct node));
+        const struct place_value other = place_pointer(f.node, 0);
+        struct place_value met = place_meet(&f.types, &first, &next);
 
         assert_int_equal(met.kind, PLACE_POINTER);
         assert_true(met.indexed && !met.guessed);
         assert_int_equal(met.stride_bytes, sizeof(struct node));
-        assert_int_equal(place_offset(&f->types, &met), 8);
-        met = place_meet(&f->types, &first, &other);
+        assert_int_equal(place_offset(&f.types, &met), 8);
+        met = place_meet(&f.types, &first, &other);
         assert_int_equal(place_choices(&met), 2);
         assert_same(place_choice(&met, 0), other);
         assert_same(place_choice(&met, 1), first);
-        assert_same(place_meet(&f->types, &other, &met), met);
+        assert_same(place_meet(&f.types, &other, &met), met);
         /* and as much further in a loop */
         const struct place_value one = place_add_constant(&met, 8);
-        assert_kind(place_meet(&f->types, &met, &one), PLACE_UNKNOWN);
+        assert_kind(place_meet(&f.types, &met, &one), PLACE_UNKNOWN);
 }
 
 /* Of two that count nodes, or numbers, what they have in common is known. */
 TEST_WITH(whole_items_change_no_step, begin, end)
 {
-        const struct fixture *f = *state;
         const uint32_t number = 1; /* the second type that was put */
         const struct step {
                 uint32_t type;
                 uint64_t a, b, sum;
-        } cases[] = {{f->node, 24, 16, 24}, {f->node, 16, 24, 24}, {f->node, 24, 8, 8},
-                     {f->node, 32, 16, 16}, {number, 24, 16, 8},   {number, 12, 8, 12}};
+        } cases[] = {{f.node, 24, 16, 24}, {f.node, 16, 24, 24}, {f.node, 24, 8, 8},
+                     {f.node, 32, 16, 16}, {number, 24, 16, 8},  {number, 12, 8, 12}};
 
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct place_value pointer = place_pointer(cases[i].type, 0);
                 const struct place_value a = place_number(cases[i].a, 0);
                 const struct place_value b = place_number(cases[i].b, 0);
-                struct place_value sum = place_add(&f->types, &pointer, &a, 1);
+                struct place_value sum = place_add(&f.types, &pointer, &a, 1);
 
-                sum = place_add(&f->types, &sum, &b, 1);
+                sum = place_add(&f.types, &sum, &b, 1);
                 assert_int_equal(sum.kind, PLACE_POINTER);
                 assert_int_equal(sum.stride_bytes, cases[i].sum);
         }
@@ -263,8 +262,7 @@ TEST_WITH(whole_items_change_no_step, begin, end)
 /* Nothing is accessed near address 0; further away are numbers that may be an index. */
 TEST_WITH(null_pointers_of_two_ways, begin, end)
 {
-        const struct fixture *f = *state;
-        const struct place_value pointer = place_pointer(f->node, 8);
+        const struct place_value pointer = place_pointer(f.node, 8);
         const int64_t nulls[] = {0, 8, -8, 4095};
         const struct place_value far = place_number(0, 4096);
         const struct place_value counted = place_number(8, 0);
@@ -273,33 +271,31 @@ TEST_WITH(null_pointers_of_two_ways, begin, end)
         EACH(i, nulls)
         {
                 const struct place_value null = place_number(0, nulls[i]);
-                assert_same(place_meet(&f->types, &pointer, &null), pointer);
-                assert_same(place_meet(&f->types, &null, &pointer), pointer);
+                assert_same(place_meet(&f.types, &pointer, &null), pointer);
+                assert_same(place_meet(&f.types, &null, &pointer), pointer);
         }
-        struct place_value met = place_meet(&f->types, &pointer, &far);
+        struct place_value met = place_meet(&f.types, &pointer, &far);
 
         assert_int_equal(met.kind, PLACE_UNKNOWN);
-        assert_kind(place_meet(&f->types, &pointer, &counted), PLACE_UNKNOWN);
-        assert_same(place_meet(&f->types, &pointer, &bounded), pointer);
+        assert_kind(place_meet(&f.types, &pointer, &counted), PLACE_UNKNOWN);
+        assert_same(place_meet(&f.types, &pointer, &bounded), pointer);
 }
 
 /* What would be read there changes nothing, whatever it is added to. */
 TEST_WITH(what_null_pointers_lead_to, begin, end)
 {
-        const struct fixture *f = *state;
-        const struct place_value pointer = place_pointer(f->node, 8);
-        assert_same(place_meet(&f->types, &pointer, &place_unreached), pointer);
-        assert_kind(place_add(&f->types, &pointer, &place_unreached, 1), PLACE_UNREACHED);
-        assert_kind(place_add(&f->types, &place_unreached, &pointer, 1), PLACE_UNREACHED);
+        const struct place_value pointer = place_pointer(f.node, 8);
+        assert_same(place_meet(&f.types, &pointer, &place_unreached), pointer);
+        assert_kind(place_add(&f.types, &pointer, &place_unreached, 1), PLACE_UNREACHED);
+        assert_kind(place_add(&f.types, &place_unreached, &pointer, 1), PLACE_UNREACHED);
 }
 
 /* A number that is one of two makes a place one of two, and one of four with another. */
 TEST_WITH(few_places_by_an_index, begin, end)
 {
-        const struct fixture *f = *state;
         const struct place_value truth = place_bounded_number(1, 0, 1);
-        const struct place_value node = place_pointer(f->node, 0);
-        struct place_value place = place_add(&f->types, &node, &truth, 8);
+        const struct place_value node = place_pointer(f.node, 0);
+        struct place_value place = place_add(&f.types, &node, &truth, 8);
 
         assert_int_equal(place_choices(&place), 2);
         assert_int_equal(place_choice(&place, 0).offset, 0);
@@ -307,14 +303,14 @@ TEST_WITH(few_places_by_an_index, begin, end)
         place = place_add_constant(&place, 8);
         assert_int_equal(place_choices(&place), 2);
         assert_int_equal(place_choice(&place, 1).offset, 16);
-        struct place_value beyond = place_add(&f->types, &place, &truth, 8);
+        struct place_value beyond = place_add(&f.types, &place, &truth, 8);
 
         assert_int_equal(place_choices(&beyond), 1); /* nothing is known of how many */
         assert_int_equal(beyond.span_bytes, 0);
-        beyond = place_add(&f->types, &node, &truth, 1); /* between the fields */
+        beyond = place_add(&f.types, &node, &truth, 1); /* between the fields */
         assert_true(beyond.guessed);
         assert_int_equal(place_choices(&beyond), 1);
-        struct place_value sum = place_add(&f->types, &truth, &truth, 2);
+        struct place_value sum = place_add(&f.types, &truth, &truth, 2);
 
         assert_int_equal(sum.span_bytes, 0);
         sum = place_multiply(&truth, 24);
@@ -325,41 +321,39 @@ TEST_WITH(few_places_by_an_index, begin, end)
 /* An index is believed when its step counts nodes, on whichever side it stands. */
 TEST_WITH(indexes_of_pointers, begin, end)
 {
-        const struct fixture *f = *state;
-        const struct place_value node = place_pointer(f->node, 0);
+        const struct place_value node = place_pointer(f.node, 0);
         const struct place_value whole = place_number(sizeof(struct node), 8);
         const struct place_value nothing = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
-        struct place_value sum = place_add(&f->types, &node, &whole, 1);
+        struct place_value sum = place_add(&f.types, &node, &whole, 1);
 
         assert_int_equal(sum.kind, PLACE_POINTER);
         assert_true(sum.indexed && !sum.guessed);
-        assert_int_equal(place_offset(&f->types, &sum), 8);
-        struct place_value swapped = place_add(&f->types, &whole, &node, 1);
+        assert_int_equal(place_offset(&f.types, &sum), 8);
+        struct place_value swapped = place_add(&f.types, &whole, &node, 1);
 
         assert_true(place_same(&sum, &swapped));
-        sum = place_add(&f->types, &node, &nothing, 1);
+        sum = place_add(&f.types, &node, &nothing, 1);
         assert_true(sum.kind == PLACE_POINTER && sum.indexed && sum.guessed);
         assert_true(sum.unknown_index && !swapped.unknown_index);
         const struct place_value counted = place_number(sizeof(struct node), 0);
-        struct place_value other = place_add(&f->types, &node, &counted, 1);
+        struct place_value other = place_add(&f.types, &node, &counted, 1);
 
-        sum = place_meet(&f->types, &other, &sum);
+        sum = place_meet(&f.types, &other, &sum);
         assert_true(sum.kind == PLACE_POINTER && sum.unknown_index);
-        sum = place_add(&f->types, &whole, &node, 2); /* nobody doubles a pointer */
+        sum = place_add(&f.types, &whole, &node, 2); /* nobody doubles a pointer */
         assert_int_equal(sum.kind, PLACE_UNKNOWN);
-        assert_kind(place_add(&f->types, &node, &node, 1), PLACE_UNKNOWN);
+        assert_kind(place_add(&f.types, &node, &node, 1), PLACE_UNKNOWN);
 }
 
 /* Where an index of VALUE nodes begins, from a node's second field. */
-static int64_t begins(const struct fixture *f, const struct place_value *value)
+static int64_t begins(const struct place_value *value)
 {
-        const struct place_value node = place_pointer(f->node, 8);
-        struct place_value place =
-            place_add(&f->types, &node, value, sizeof(struct node));
+        const struct place_value node = place_pointer(f.node, 8);
+        struct place_value place = place_add(&f.types, &node, value, sizeof(struct node));
 
         assert_int_equal(place.kind, PLACE_POINTER);
-        assert_int_equal(place_offset(&f->types, &place), 8);
-        place = place_settled(&f->types, &place, 8);
+        assert_int_equal(place_offset(&f.types, &place), 8);
+        place = place_settled(&f.types, &place, 8);
         assert_int_equal(place.shifted,
                          place_begin(&place) >= (int64_t)sizeof(struct node));
         return place_begin(&place);
@@ -368,36 +362,35 @@ static int64_t begins(const struct fixture *f, const struct place_value *value)
 /* What is added to an unknown number is where an index begins. */
 TEST_WITH(where_indexes_begin, begin, end)
 {
-        const struct fixture *f = *state;
         struct place_value any = place_any_number, unknown = place_unknown;
         struct place_value one_more = place_add_constant(&unknown, 1);
 
-        assert_int_equal(begins(f, &any), 8);
-        assert_int_equal(begins(f, &one_more), 8 + 16);
+        assert_int_equal(begins(&any), 8);
+        assert_int_equal(begins(&one_more), 8 + 16);
         struct place_value back = place_add_constant(&one_more, -1);
 
-        assert_int_equal(begins(f, &back), 8);
+        assert_int_equal(begins(&back), 8);
         struct place_value half = place_half(&one_more, 2);
 
-        assert_int_equal(begins(f, &half), 8 + 3 * 16);
+        assert_int_equal(begins(&half), 8 + 3 * 16);
         struct place_value odd = place_or(&any, 1);
 
-        assert_int_equal(begins(f, &odd), 8 + 16);
+        assert_int_equal(begins(&odd), 8 + 16);
         /* A loop that begins at 1, and one that begins at 0. */
         const struct place_value one = place_number(0, 1), zero = place_number(0, 0);
         struct place_value next = place_half(&one, 1);
-        struct place_value loop = place_meet(&f->types, &one, &next);
+        struct place_value loop = place_meet(&f.types, &one, &next);
 
-        assert_int_equal(begins(f, &loop), 8 + 16);
+        assert_int_equal(begins(&loop), 8 + 16);
         next = place_half(&loop, 1);
-        next = place_meet(&f->types, &loop, &next);
+        next = place_meet(&f.types, &loop, &next);
         assert_true(place_same(&loop, &next));
         next = place_half(&zero, 1);
-        loop = place_meet(&f->types, &zero, &next);
-        assert_int_equal(begins(f, &loop), 8);
+        loop = place_meet(&f.types, &zero, &next);
+        assert_int_equal(begins(&loop), 8);
         /* By one way it begins behind the first item, and by the other there. */
-        loop = place_meet(&f->types, &one_more, &unknown);
-        assert_int_equal(begins(f, &loop), 8);
+        loop = place_meet(&f.types, &one_more, &unknown);
+        assert_int_equal(begins(&loop), 8);
 }
 
 /* Of even numbers the next one by their lowest bit is known, of others it is not. */
@@ -419,11 +412,10 @@ TEST(bits_that_are_set)
 /* Items of an array on the stack, which a loop goes through. */
 TEST_WITH(places_in_a_frame_of_two_ways, begin, end)
 {
-        const struct fixture *f = *state;
         const struct place_value first = {
             .kind = PLACE_FRAME, .type = TYPE_NONE, .offset = -64};
         const struct place_value next = place_add_constant(&first, 24);
-        const struct place_value met = place_meet(&f->types, &first, &next);
+        const struct place_value met = place_meet(&f.types, &first, &next);
 
         assert_int_equal(met.kind, PLACE_FRAME);
         assert_true(met.indexed);
@@ -436,16 +428,47 @@ TEST_WITH(places_in_a_frame_of_two_ways, begin, end)
 /* What is known of an offset from the thread pointer is the variable that it leads to. */
 TEST_WITH(thread_local_variables_by_their_offset, begin, end)
 {
-        const struct fixture *f = *state;
         const struct place_value pointer = {.kind = PLACE_THREAD, .type = TYPE_NONE};
         const struct place_value beside = place_add_constant(&pointer, 8);
         const struct place_value variable = {.kind = PLACE_ADDRESS,
                                              .type = TYPE_NONE,
                                              .offset = (int64_t)(64 | ELF_THREAD_LOCAL)};
-        struct place_value sum = place_add(&f->types, &pointer, &variable, 1);
+        struct place_value sum = place_add(&f.types, &pointer, &variable, 1);
 
         assert_true(place_in_thread(&variable) && place_same(&sum, &variable));
-        assert_same(place_add(&f->types, &variable, &pointer, 1), variable);
-        assert_kind(place_add(&f->types, &pointer, &variable, 2), PLACE_UNKNOWN);
-        assert_kind(place_add(&f->types, &beside, &variable, 1), PLACE_UNKNOWN);
+        assert_same(place_add(&f.types, &variable, &pointer, 1), variable);
+        assert_kind(place_add(&f.types, &pointer, &variable, 2), PLACE_UNKNOWN);
+        assert_kind(place_add(&f.types, &beside, &variable, 1), PLACE_UNKNOWN);
+}
+
+/* ---- blocks of items ---- */
+
+enum { ITEM_BYTES = sizeof(struct node), THIRD = 3 * ITEM_BYTES };
+
+/* What is known of blocks of items after an access by PLACE to the third one. */
+static struct block_type learn(const struct place_value *place)
+{
+        struct block_type blocks = {.type = f.node, .item = TYPE_NONE};
+
+        block_type_learn_items(&blocks, &f.types, THIRD, place);
+        return blocks;
+}
+
+/* items[i], of which a sample has met one, is any of them; rows tell of no others. */
+TEST_WITH(items_that_an_index_counts, begin, end)
+{
+        const struct place_value pointer = place_pointer(f.node, 0);
+        const struct place_value items = place_number(ITEM_BYTES, 0);
+        const struct place_value rows = place_number(THIRD, 0);
+        struct place_value place = place_add(&f.types, &pointer, &items, 1);
+        struct block_type blocks = learn(&place);
+
+        assert_true(block_type_has_item(&blocks, &f.types, f.node, ITEM_BYTES));
+        place = place_add(&f.types, &pointer, &rows, 1);
+        blocks = learn(&place);
+        assert_true(block_type_has_item(&blocks, &f.types, f.node, THIRD));
+        assert_false(block_type_has_item(&blocks, &f.types, f.node, ITEM_BYTES));
+        blocks = learn(&pointer);
+        assert_true(block_type_has_item(&blocks, &f.types, f.node, THIRD));
+        assert_false(block_type_has_item(&blocks, &f.types, f.node, ITEM_BYTES));
 }
