@@ -98,11 +98,7 @@ class AlderLake(PebsCase):
         self.assertIn((LARGE, "l1d_pend_miss.pending"), counted)
         self.assertNotIn((LARGE, "mem_bound_stalls.load"), counted)
         self.assertNotIn((SMALL, "l1d_pend_miss.pending"), counted)
-        for column, value in (("lmrl_cycles", 150), ("l1_miss_latency_cycles", 200)):
-            intervals = recording.intervals(column)
-            self.assertGreater(len(intervals), 10)
-            for interval in intervals:
-                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+        self.assert_latencies(recording, 10, 150, 200, delta=0.05)
 
     def test_rates_of_the_small_core(self):
         """All loads and the stalls on them, in their scripted relation."""

@@ -20,12 +20,7 @@ class GraniteRapids(PebsCase):
         self.assert_steps(samples, player, 5000, 30, {"main"})
 
     def test_latency(self):
-        recording = self.recording("steady/record.db")
-        for column, value in (("lmrl_cycles", 150), ("l1_miss_latency_cycles", 200)):
-            intervals = recording.intervals(column)
-            self.assertGreater(len(intervals), 7)
-            for interval in intervals:
-                self.assertAlmostEqual(interval[1], value, delta=0.05, msg=interval)
+        self.assert_latencies(self.recording("steady/record.db"), 7, 150, 200, delta=0.05)
 
     def test_the_bench_repeats_itself(self):
         """Two runs bring back the same bytes: databases, times and all."""

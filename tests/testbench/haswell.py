@@ -53,13 +53,8 @@ class Haswell(PebsCase):
 
     def test_latency_is_never_mixed(self):
         """LMRL and alpha / beta are of one group: exact, though it takes turns."""
-        recording = self.recording("rotation/record.db")
-        for column, value in (("lmrl_cycles", 90), ("l1_miss_latency_cycles", 150)):
-            intervals = recording.intervals(column)
-            self.assertGreater(len(intervals), 15)
-            for interval in intervals:
-                # Counts are whole numbers.
-                self.assertAlmostEqual(interval[1], value, delta=0.1, msg=interval)
+        # Counts are whole numbers.
+        self.assert_latencies(self.recording("rotation/record.db"), 15, 90, 150, delta=0.1)
 
     def test_libpfm4_knows_the_event(self):
         samples, player = self.samples_of("no_alias")
