@@ -142,7 +142,7 @@ struct known_stack {
 
 static void make_stack(struct known_stack *stack, int64_t processes)
 {
-        stack->process = 1 + (int64_t)(random_below((uint64_t)processes));
+        stack->process = 1 + (int64_t)random_below((uint64_t)processes);
         stack->depth = 1 + random_below(MAX_DEPTH);
         for (size_t i = 0; i < stack->depth; i++)
                 stack->ips[i] = 0xffff0000 + random_below(3);
@@ -315,6 +315,21 @@ TEST(a_key_is_of_its_row_across_commits)
                 assert_int_equal(thread, r.thread + i);
         }
         end_recording();
+}
+
+TEST(totals_are_all_written)
+{
+        for (uint64_t ip = 1; ip <= 200; ip++) {
+                int64_t stack = write_stack(&ip, 1, CONTEXT_OF_SAMPLE);
+                assert_ok(writer_allocation_total(r.writer, stack,
+                                                  ip % 2 ? "malloc" : "calloc", ip,
+                                                  10 * ip, 2 * ip, NULL));
+        }
+        end_recording();
+        expect_int("SELECT count(*) FROM allocation_total JOIN stack USING (stack_id) "
+                   "WHERE allocations = ip AND total_bytes = 10 * ip AND peak_bytes = 2 "
+                   "* ip AND function = iif(ip % 2, 'malloc', 'calloc')",
+                   200);
 }
 
 /* More sites than wait at once, most of which did the same as another. */

@@ -693,6 +693,17 @@ static void expect_the_same_again(void)
         assert_ok(system("cmp first.sql second.sql && test -s first.sql"));
 }
 
+TEST(a_second_run_gives_the_same_rows)
+{
+        char *ip = outer();
+
+        record_own_mappings();
+        for (int i = 0; i < 300; i++)
+                record_sample(i, ip + i, &static_cells[i % 64], 0);
+        finish();
+        expect_the_same_again();
+}
+
 TEST(a_second_run_gives_the_same_rows_without_addresses)
 {
         char *ip = outer();
