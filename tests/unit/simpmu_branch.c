@@ -12,6 +12,7 @@ static int make_predictor(void **state)
 {
         (void)state;
         predictor = allocate(sizeof(*predictor));
+        random_state = 1;
         return 0;
 }
 
@@ -57,6 +58,7 @@ TEST(random_branches_are_mispredicted_as_often_as_must_be)
         for (size_t i = 0; i < LENGTH(percents); i++) {
                 struct branch branch = branch_at(0x402000 + i);
                 uint64_t wrong = 0;
+                random_state = 1;
                 for (uint64_t n = 0; n < TIMES; n++)
                         wrong += !branch_direction(predictor, &branch,
                                                    random_below(100) < percents[i]);
