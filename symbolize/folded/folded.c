@@ -129,6 +129,45 @@ static void look_at_symbols(const struct symbol_table *symbols, struct entry_sym
 
 /* ---- the functions of the unit ---- */
 
+static int visit_origin(void *context, struct die_entry *entry, uint32_t parent,
+                        uint32_t *value)
+{
+        struct unit_origins *origins = context;
+        Dwarf_Die origin;
+
+        (void)parent;
+        (void)value;
+        if ((entry->tag == DW_TAG_subprogram ||
+             entry->tag == DW_TAG_inlined_subroutine) &&
+            die_reference(origins->dwarf, &entry->die, DW_AT_abstract_origin, &origin) &&
+            PUSH(origins, (uintptr_t)origin.addr) < 0)
+                return -ENOMEM;
+        return true;
+}
+
+static int read_origins(struct unit_origins *origins, Dwarf_Die *unit)
+{
+        if (origins->unit == unit->addr)
+                return 0;
+        origins->unit = unit->addr;
+        origins->count = 0;
+        if (die_walk(origins->dwarf, unit, visit_origin, origins) == -ENOMEM)
+                return -ENOMEM;
+        if (origins->count > 0)
+                qsort(origins->items, origins->count, sizeof(*origins->items),
+                      number_order);
+        return 0;
+}
+
+static bool is_origin(const struct unit_origins *origins, const Dwarf_Die *die)
+{
+        const uint64_t address = (uintptr_t)die->addr;
+        const size_t i =
+            number_from(origins->items, origins->count, sizeof(*origins->items), address);
+
+        return i < origins->count && origins->items[i] == address;
+}
+
 static bool has_attribute(struct dwarf_file *dwarf, Dwarf_Die *die, unsigned name)
 {
         Dwarf_Attribute attribute;
@@ -240,6 +279,7 @@ static bool has_second(struct folded *search, Dwarf_Die *function,
                         continue;
                 if (is_second(functions->dwarf, item, name, at) ||
                     (copied && item->codeless &&
+                     !is_origin(&search->origins, &item->die) &&
                      parameter_count(functions->dwarf, &item->die) == parameters))
                         return true;
         }
@@ -264,11 +304,30 @@ static bool is_of_rust(struct dwarf_file *dwarf, Dwarf_Die *unit)
                language == DW_LANG_Rust;
 }
 
+/* A program optimised as a whole has FUNCTION's code in another *UNIT than its source:
+ * stores the unit of the source then. Functions with code in further units count as
+ * functions without code. 0 or -ENOMEM. */
+static int find_source(struct folded *search, Dwarf_Die *function, Dwarf_Die *unit)
+{
+        struct dwarf_file *dwarf = search->functions.dwarf;
+        Dwarf_Die origin, source;
+
+        if (!die_reference(dwarf, function, DW_AT_abstract_origin, &origin) ||
+            origin.cu == function->cu || !dwarf_diecu(&origin, &source, NULL, NULL) ||
+            dwarf_tag(&source) != DW_TAG_compile_unit)
+                return 0;
+        search->origins.dwarf = dwarf;
+        int error = read_origins(&search->origins, unit);
+
+        *unit = source;
+        return error;
+}
+
 int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
 {
         struct dwarf_file *dwarf = search->functions.dwarf;
         struct entry_symbols at = {0};
-        Dwarf_Die unit, origin;
+        Dwarf_Die unit;
 
         *folded = false;
         if (!find_entry(&search->functions, die, &at.entry) ||
@@ -282,15 +341,13 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
                   (others && is_of_rust(dwarf, &unit));
         if (*folded || !(search->by_linker || others || copied))
                 return 0;
-        /* A program optimised as a whole has the entries of other functions anywhere. */
-        *folded = (others || copied) &&
-                  die_reference(dwarf, die, DW_AT_abstract_origin, &origin) &&
-                  origin.cu != die->cu && dwarf_diecu(&origin, &origin, NULL, NULL) &&
-                  dwarf_tag(&origin) == DW_TAG_compile_unit;
-        if (*folded)
-                return 0;
-        int error = read_unit(&search->functions, &unit);
+        Dwarf_Die source = unit;
+        int error = find_source(search, die, &source);
 
+        *folded = others && source.addr != unit.addr;
+        if (error || *folded)
+                return error;
+        error = read_unit(&search->functions, &source);
         *folded = !error && has_second(search, die, &at, copied);
         return error;
 }
@@ -298,4 +355,5 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
 void folded_free(struct folded *search)
 {
         free(search->functions.items);
+        free(search->origins.items);
 }

@@ -20,11 +20,22 @@ struct unit_functions {
         size_t capacity;
 };
 
+/* The entries that the functions of one unit come from, with the functions inlined into
+ * them, in order. A program optimised as a whole has these entries in other units. */
+struct unit_origins {
+        struct dwarf_file *dwarf;
+        const void *unit; /* as above */
+        uint64_t *items;  /* addresses of entries */
+        size_t count;
+        size_t capacity;
+};
+
 struct folded {
         struct unit_functions functions;
+        struct unit_origins origins;
         const struct symbol_table *symbols; /* of FUNCTIONS' file */
-        bool by_linker;                   /* it may have folded functions of any units */
-        uint64_t looked_at;               /* of FUNCTIONS */
+        bool by_linker;     /* it may have folded functions of any units */
+        uint64_t looked_at; /* of FUNCTIONS */
 };
 
 /* Whether the linker of FILE, whose debug information is from DEBUG, may have folded

@@ -96,6 +96,9 @@ check()
 head -c 4096 /dev/zero >words
 build c_gcc gcc program.c
 measure c_gcc 96
+# Optimised as a whole, many functions are copies, which may be folded ones.
+build c_gcc_lto gcc program.c -flto
+measure c_gcc_lto 92
 # Indexes that count from one, or are added to the offset of an array.
 holds c_gcc.db '1|0' "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
         JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
