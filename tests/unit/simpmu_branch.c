@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the simulated core predicts, on branches of known predictability. */
+/* Predictions of the simulated core, on branches of known predictability. */
 #define TEST_SETUP make_predictor
 #include "simpmu_rig.h"
 
@@ -68,7 +68,7 @@ TEST(random_branches_are_mispredicted_as_often_as_must_be)
         }
 }
 
-/* A branch that goes as an earlier random one did, with others in between. */
+/* A branch that repeats an earlier random branch, with another branch in between. */
 TEST(correlated_branches_are_predicted)
 {
         struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
@@ -96,8 +96,8 @@ TEST(a_settled_branch_learns_anew)
         assert_true(wrong <= 5 * TIMES / 500);
 }
 
-/* An interpreter's one indirect jump: a program of OPERATIONS in a loop is learnt by the
- * way that led to each, and of random ones only the last can be repeated. */
+/* An interpreter's one indirect jump. In a loop, the path to a jump predicts its target.
+ * Of random targets only a repetition of the last one is predicted. */
 TEST(targets_are_predicted_by_what_came_before)
 {
         const uint64_t program[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
@@ -133,7 +133,7 @@ TEST(chance_targets_do_not_spoil_the_usual_one)
         assert_true((double)wrong / TIMES < 1.35 * least);
 }
 
-/* What follows a wrongly predicted branch issues so many cycles after its decision. */
+/* Instructions after a wrongly predicted branch issue so long after its decision. */
 TEST(a_misprediction_costs_its_cycles)
 {
         const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
@@ -186,9 +186,9 @@ static bool by_turns(uint64_t time)
         return time % 3 == 0;
 }
 
-/* Windows find as many wrong predictions as there are: none for a branch by turns, but
- * for the first of each window, and half of the times for one by chance. Of some 380
- * windows, at distances with a deviation of 29 %, the mean is known within 1.5 %. */
+/* Windows estimate the number of wrong predictions: an alternating branch is wrong only
+ * at the start of a window, a random one half of the times. Some 380 windows, at
+ * distances with a deviation of 29 %, give the mean within 1.5 %. */
 TEST(windows_stand_for_all_branches)
 {
         const uint64_t times = 20000000, step = 5;
@@ -199,7 +199,7 @@ TEST(windows_stand_for_all_branches)
                     0.05);
 }
 
-/* Of all branches each counts once. */
+/* Without windows, each branch counts once. */
 TEST(without_windows_each_counts_once)
 {
         const struct branch_sample all = branch_sample_all();
@@ -210,7 +210,7 @@ TEST(without_windows_each_counts_once)
         assert_int_equal(branch_sample_weight(&all, &branch), 1);
 }
 
-/* Of wrong predictions that stand for others, the program waits for all. */
+/* The program waits for each wrong prediction that a sampled one stands for. */
 TEST(weight_multiplies_the_wait)
 {
         const uint64_t decided = 30, cost = 56;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the ways of branches meet, in code whose flow graph is known. */
+/* Where the paths of branches join, in code whose flow graph is known. */
 #include "simpmu_rig.h"
 
 #include "model/branches/code.h"
@@ -61,8 +61,8 @@ TEST(ways_meet_behind_two_arms)
         assert_meets(code, 1, 6, 2, 2, 0x3c);
 }
 
-/* 1; do { 2; 3: if (c) break } while (4: d); 5; return: the one that leaves early meets
- * the loop behind it, where all that the loop writes may have changed. */
+/* 1; do { 2; 3: if (c) break } while (4: d); 5; return: the early exit joins the other
+ * path behind the loop. All registers that the loop writes may have changed. */
 TEST(ways_out_of_a_loop_meet_behind_it)
 {
         struct code *code = code_new();
@@ -88,7 +88,7 @@ TEST(ways_meet_in_a_loop_that_still_runs)
         assert_meets(code, 2, 4, 1, 0, 1 << 3);
 }
 
-/* 1: if (c) { 2: never run } 3; return: what has not run is no way. */
+/* 1: if (c) { 2: never run } 3; return: code that never ran is no path. */
 TEST(code_that_has_not_run_is_no_way)
 {
         struct code *code = code_new();
@@ -126,7 +126,7 @@ TEST(ways_that_leave_the_function_apart_do_not_meet)
         assert_false(meet(code, 1, &meeting));
 }
 
-/* Nothing is said of ways longer than what is looked at. */
+/* The search gives up on paths that are too long. */
 TEST(far_meetings_are_not_known)
 {
         const uint32_t far = 1000;

@@ -56,7 +56,7 @@ TEST(to_write_a_line_of_several_cores_takes_a_request)
         assert_int_equal(latency_cycles(rig), HITM_CYCLES);
 }
 
-/* What the first thread wrote before there was another is found in its core, too. */
+/* A line that a lone thread wrote is in its core when another thread reads the line. */
 TEST(what_one_thread_has_prepared_is_found_in_its_core)
 {
         struct rig *rig = rig_without_walks(1, 1, 1);
@@ -84,7 +84,7 @@ TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
 }
 
-/* ---- what the directory has forgotten ---- */
+/* ---- lines that the directory has forgotten ---- */
 
 static void forget_all(struct rig *rig)
 {
@@ -245,9 +245,9 @@ static double addition_cycles(uint32_t count)
         return (double)((turns - first) * GATE_CYCLES * count) / (double)additions;
 }
 
-/* A line goes from one thread to the next, so that each waits for as many transfers as
- * there are threads. Measured on an i7-4790, where a transfer takes 20 ns: 40 ns for an
- * addition of two threads, 78 ns of four (moderncpp.dev, on false sharing). */
+/* A line goes round all threads: each waits for as many transfers as there are threads.
+ * Measured on an i7-4790, where a transfer takes 20 ns: 40 ns for an addition with two
+ * threads, 78 ns with four (moderncpp.dev, on false sharing). */
 TEST(additions_wait_for_the_transfers_of_all_threads)
 {
         assert_near(addition_cycles(2), 2 * HITM_CYCLES, 0.15);

@@ -34,7 +34,7 @@ static int end(void **state)
         return 0;
 }
 
-/* A core and what it knows of the lines it contends for. */
+/* A core and its record of contended lines. */
 struct rival {
         uint32_t core;
         struct contender *contenders;
@@ -97,7 +97,7 @@ static uint32_t losses_to_another(bool other_writes, bool writes)
         return losses;
 }
 
-/* In the 496 slots from first to last use there are 7. Its own uses do not count. */
+/* The other core has 7 accesses in the 496 slots; the core's own uses do not count. */
 TEST(accesses_of_another_take_the_line)
 {
         assert_int_equal(losses_to_another(true, false), 7);
@@ -132,8 +132,8 @@ TEST(lines_are_told_apart)
         assert_int_equal(losses_of_neighbour, 15);
 }
 
-/* How often a core that reads or WRITES loses the line when it is ahead of another, which
- * had 8 accesses in each stretch of its last turn, or in one of EVERY. */
+/* How often a core that reads or WRITES loses the line while it is ahead of another. The
+ * other had 8 accesses in each EVERY-th stretch of its last turn. */
 static uint32_t losses_ahead(uint64_t every, bool other_writes, bool writes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
@@ -175,7 +175,7 @@ TEST(a_turn_says_nothing_of_the_next)
         }
 }
 
-/* It goes from one of those that want it to the next. */
+/* The line goes through all cores that want it before it comes back. */
 TEST(a_line_comes_back_after_all_others_had_it)
 {
         struct rival others[3] = {{.core = 1}, {.core = 2}, {.core = 3}};
@@ -198,7 +198,7 @@ TEST(a_line_comes_back_after_all_others_had_it)
         assert_in_range(loss.since, 32 - STRETCH / 24 - 1, 32 - STRETCH / 24);
 }
 
-/* What it does until then is served together when the line comes. */
+/* A waiting core's requests are served together when the line comes. */
 TEST(requests_gather_while_a_core_waits)
 {
         struct rival other = {.core = 1}, own = {.core = 0};

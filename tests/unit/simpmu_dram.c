@@ -102,8 +102,8 @@ static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, i
         return (double)latencies / (reads - settled);
 }
 
-/* Caches give up modified lines many at a time, which memory keeps and writes between its
- * reads: these wait as they do where the same writes come one by one. */
+/* Caches write modified lines back in bursts; memory keeps the lines and writes them
+ * between its reads. Reads wait as long as beside the same writes one by one. */
 TEST(bursts_of_writes_count_at_their_mean_rate)
 {
         const uint64_t period_ns = 8;
@@ -116,7 +116,7 @@ TEST(bursts_of_writes_count_at_their_mean_rate)
                     queued(utilisation, 4 * LINE_NS), 0.02);
 }
 
-/* ---- reads that each wait for one before: so many are under way at any time ---- */
+/* ---- reads that each wait for one before: their number under way is constant ---- */
 #define TURN_NS 5000u /* that a thread may be ahead of the others */
 
 /* A thread with UNDER_WAY reads at once, and a write with each if it STORES. */
@@ -134,7 +134,7 @@ static void reader_init(struct reader *reader, uint32_t under_way, bool stores)
         reader->next = allocate(under_way * sizeof(*reader->next));
 }
 
-/* Runs until the clock of READER is END; what begins before SETTLED is not looked at. */
+/* Runs until the clock of READER is END; ignores reads that begin before SETTLED. */
 static void run_reader(struct dram *dram, struct reader *reader, uint64_t end,
                        uint64_t settled)
 {
@@ -176,11 +176,9 @@ static uint64_t run_readers(struct dram *dram, struct reader *readers, size_t co
         return lines;
 }
 
-/* By Little's law reads under way and the writes with them are the bandwidth times the
- * latency. One load beside threads that store waits no longer than all that is under way
- * takes. A thread that stores and comes last in a turn waits little more than twice as
- * long.
- */
+/* By Little's law the reads and writes under way are the bandwidth times the latency. A
+ * load beside threads that store waits at most for all lines under way. A thread that
+ * stores and comes last in a turn waits little more than twice as long. */
 TEST(no_load_waits_for_more_than_is_under_way)
 {
         const uint32_t stores_under_way[] = {4, 12, 24};
@@ -205,7 +203,7 @@ TEST(no_load_waits_for_more_than_is_under_way)
         }
 }
 
-/* ---- no more lines than the bandwidth lets pass, whatever asks for them ---- */
+/* ---- lines pass no faster than the bandwidth, in any order of requests ---- */
 
 #define LINES_ASKED 200000u
 #define WINDOW_NS   10000u
@@ -302,7 +300,7 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
         assert_near(ns, expected_ns, 0.07);
 }
 
-/* ---- no more than the bandwidth, whatever the traffic is made of ---- */
+/* ---- lines pass no faster than the bandwidth, in any mixture of traffic ---- */
 
 #define CORES      4u
 #define LINES_EACH (6 * MIB / LINE_BYTES)
@@ -310,7 +308,7 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
 #define APART      (4096 * MIB) /* of the threads' memory */
 #define PAGE       4096ull
 
-/* What each thread does for its line number STEP from ADDRESS on. */
+/* The accesses of a thread for its line number STEP, from ADDRESS on. */
 typedef void step_fn(struct rig *rig, uint64_t address, uint64_t step);
 
 static void read_and_write_streams(struct rig *rig, uint64_t address, uint64_t step)

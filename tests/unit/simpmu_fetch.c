@@ -100,7 +100,7 @@ TEST(no_part_of_a_slot_is_lost)
         }
 }
 
-/* A line that is run every second time stays: the one least recently used goes. */
+/* A line that runs every second time stays: the least recently used line goes. */
 TEST(code_in_use_stays_decoded)
 {
         const struct simpmu_params params = default_params();
@@ -120,8 +120,8 @@ TEST(code_in_use_stays_decoded)
         assert_int_equal(lost, 0);
 }
 
-/* Lines that L1I has given up come from L2: at once behind a wrong prediction they take
- * its latency, and later what is left of it when the core has known of them for long. */
+/* Lines that L1I has evicted come from L2. Right after a wrong prediction they take the
+ * whole latency of L2, later only the part that fetching ahead does not hide. */
 TEST(lines_of_l2_come_ahead)
 {
         const struct simpmu_params params = default_params();
@@ -142,7 +142,7 @@ TEST(lines_of_l2_come_ahead)
                 (uint64_t)(params.l2_latency_cycles - params.fetch_ahead_cycles) * width);
 }
 
-/* What is not delivered cannot issue; behind a wrong prediction delivery begins anew. */
+/* Instructions issue only after delivery, and a wrong prediction restarts delivery. */
 TEST(instructions_wait_for_the_front_end)
 {
         const struct simpmu_params params = default_params();

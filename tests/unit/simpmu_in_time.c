@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses whose data is brought in time: what a perfect prefetch gives. */
+/* Accesses whose data arrives in time, as if a perfect prefetch had brought it. */
 #include "simpmu_rig.h"
 
 #include "model/machine/in_time.h"
@@ -39,7 +39,7 @@ TEST(data_in_time_waits_for_buffers_and_bandwidth_alone)
                 double dram_gbs, least, most; /* cycles */
         } cases[] = {
             {false, 0, DRAM_GBS, DRAM_CYCLES, 10 * DRAM_CYCLES},
-            /* 400 instructions take 100 cycles, in which buffers bring six lines. */
+            /* Buffers bring six lines in the 100 cycles of 400 instructions. */
             {true, 400, DRAM_GBS, 100, 106},
             /* Lines come as fast as twelve buffers let them, 200 / 12 cycles each, */
             {true, 0, DRAM_GBS, 16, 18.5},

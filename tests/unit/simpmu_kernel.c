@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel writes leaves in the caches, and what calls and first touches cost. */
+/* The caches after writes by the kernel, and the costs of calls and first touches. */
 #include "simpmu_rig.h"
 
 #define PAGE  4096ull
@@ -80,9 +80,9 @@ TEST(a_result_is_in_the_caches)
         }
 }
 
-/* Of lines at its ends that it does not cover the rest comes from memory; nothing of it
- * is a load or a store of the program. The way from memory is in its cycles, as time of
- * the system call. */
+/* A write that covers its first and last line in part reads the rest of both from memory.
+ * The program's loads and stores do not change. The wait for memory counts as time of the
+ * system call. */
 TEST(only_parts_of_lines_are_read)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
@@ -101,9 +101,9 @@ TEST(only_parts_of_lines_are_read)
         assert_int_equal(counted(rig).demand_rfo_lines, before.demand_rfo_lines);
 }
 
-/* Every line of fresh pages is in L1 when a store reaches it, so that nothing is read and
- * no store waits; what does not stay in the caches is written once. The way to memory
- * takes time, which is that of page faults. */
+/* A store finds every line of fresh pages in L1: nothing is read and no store waits.
+ * Lines that leave the caches are written once. The way to memory counts as time of page
+ * faults. */
 TEST(stores_to_fresh_pages)
 {
         const uint64_t bytes = 64 * MIB, lines = bytes / LINE_BYTES;
@@ -165,7 +165,7 @@ TEST(pages_are_fresh_again)
         }
 }
 
-/* Of a huge page the part asked for is in L1, the farthest is not in L2. */
+/* The touched part of a huge page is in L1, the farthest part is not in L2. */
 TEST(a_huge_page_is_zeroed_at_once)
 {
         struct rig *rig = rig_with_kernel(1, 1);
@@ -217,7 +217,7 @@ static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
         }
 }
 
-/* What is left of a huge page that lost pages keeps its data, in small pages. */
+/* The rest of a huge page that lost pages keeps its data, in small pages. */
 TEST(a_part_of_a_huge_page_comes_back_alone)
 {
         for (uint64_t pages = 20; pages <= 40; pages += 20) {
@@ -248,7 +248,7 @@ TEST(touched_pages_do_not_become_a_huge_one)
         assert_true(pages_huge(&rig->machine.pages, START / PAGE));
 }
 
-/* What another core has of the lines is gone. */
+/* The copies of the lines in other cores are gone. */
 TEST(other_cores_lose_what_is_written)
 {
         struct rig *rig = rig_with_kernel(2, 1);
@@ -301,7 +301,7 @@ static double fault_ns_of(const struct rig *rig)
         return (double)counted(rig).fault_slots / machine_slots_per_ns(&rig->machine);
 }
 
-/* A first store takes the kernel's way and zeroing, a load the way alone. */
+/* A first store takes the kernel's time and zeroing, a load the kernel's time alone. */
 TEST(a_first_touch_has_its_price)
 {
         const double way_ns = 1000, zeroing_ns = PAGE / 4.0; /* at 4 GB/s */

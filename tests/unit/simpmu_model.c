@@ -4,7 +4,7 @@
 
 /* ---- caches ---- */
 
-/* Read ten times: what fits L1 misses it once, what fits L2 alone about each time. */
+/* Read ten times: a buffer in L1 misses L1 once, a buffer in L2 about each time. */
 TEST(a_buffer_in_the_caches_is_read_from_memory_once)
 {
         for (uint64_t bytes = 16 * KIB; bytes <= 128 * KIB; bytes *= 8) {
@@ -27,7 +27,7 @@ TEST(bytes_written_are_written_back)
 
         for (uint64_t at = 0; at < written; at += WORD_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
-        /* What the caches still hold is pushed out by clean lines. */
+        /* Clean lines evict the dirty lines that are still in the caches. */
         for (uint64_t at = 0; at < 32 * MIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, written + at, 4);
         const uint64_t *value = read_counters(rig, 0);
@@ -35,7 +35,7 @@ TEST(bytes_written_are_written_back)
         assert_near((double)value[SIMPMU_DRAM_WRITE], (double)written, 0.001);
 }
 
-/* The child writes back what it has written itself, also to lines that passed before. */
+/* A child writes back the lines it stored to, also if they passed the filter before. */
 TEST(a_forked_child_writes_nothing_of_its_parent_back)
 {
         const uint64_t written = MIB, own = 4 * KIB;
@@ -101,7 +101,7 @@ TEST(chase_has_one_miss_outstanding)
         assert_int_equal(value[SIMPMU_FB_FULL], 0);
 }
 
-/* More fill buffers than places beyond L2: these decide how many misses are under way. */
+/* Fill buffers limit the misses under way, or fewer places beyond L2 do. */
 TEST(independent_misses_fill_the_buffers_or_the_queue_beyond_l2)
 {
         const uint64_t loads = 100000;
@@ -124,7 +124,7 @@ TEST(independent_misses_fill_the_buffers_or_the_queue_beyond_l2)
         assert_near(per_cycle(value, SIMPMU_SQ_FULL), 1, 0.05);
 }
 
-/* Arithmetic in a chain, of which only the ready times of registers tell. */
+/* Arithmetic in a chain, which shows only in the ready times of registers. */
 TEST(arithmetic_in_a_chain_takes_its_time)
 {
         const uint64_t rounds = 10000, latency_cycles = 20;
@@ -207,7 +207,7 @@ TEST(missing_stores_stall_for_the_store_buffer)
         assert_near(per_cycle(value, SIMPMU_SB_FULL), 1, 0.05);
 }
 
-/* Cycles of a missing store and 99 stores, or loads, of what is in L1. */
+/* Cycles of a missing store and 99 stores, or loads, that hit L1. */
 static double cycles_behind_a_missing_store(enum access_kind others, uint32_t places)
 {
         const uint64_t groups = 2000;
@@ -236,8 +236,8 @@ TEST(stores_behind_a_missing_one_fill_the_buffer)
         assert_near(cycles_behind_a_missing_store(ACCESS_LOAD, 56), 100 / 4.0, 0.02);
 }
 
-/* A stream from L2 takes as long as its lines need on the way, whatever else asks for
- * fill buffers: two loads of each pass know their addresses later than the next lines. */
+/* Other users of fill buffers do not slow a stream from L2 down. In each pass, the
+ * addresses of two loads are ready later than the addresses of the next lines. */
 TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
 {
         const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
@@ -267,7 +267,7 @@ TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
         }
 }
 
-/* With 56 instructions from miss to miss the ROB of 224 holds 4 of them. */
+/* With 56 instructions from miss to miss the ROB of 224 holds 4 misses. */
 TEST(reorder_window_bounds_the_overlap)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
@@ -393,7 +393,7 @@ TEST(loads_that_nothing_waits_for_count_their_slots)
                 filter_drop(&rig->hot, MIB >> LINE_SHIFT);
                 touch_at(rig, 1, ACCESS_LOAD, MIB, apart);
         }
-        /* The first of them waits for L1. */
+        /* The first load waits for L1. */
         assert_in_range(stall_of_others, loads,
                         loads + params.l1d_latency_cycles * params.issue_width);
 }
@@ -429,8 +429,8 @@ TEST(the_first_instruction_after_a_wrong_prediction_has_its_time)
                         branches * (1 + l1d_slots));
 }
 
-/* The latency of a load of eight bytes that issues with a store of SIZE_BYTES to OFFSET
- * from them, in slots, as it is sampled; 0: it does not wait for the store. */
+/* The sampled latency, in slots, of an 8-byte load that issues with a store of SIZE_BYTES
+ * at OFFSET from it. Returns 0 if the load does not wait for the store. */
 static uint64_t latency_after_store(double cost_cycles, uint64_t offset,
                                     uint32_t size_bytes)
 {
@@ -740,7 +740,7 @@ TEST(a_stride_is_followed_within_the_page)
         }
 }
 
-/* Each load instruction has a stride of its own. */
+/* Strides are kept separately for each load instruction. */
 TEST(strides_are_known_by_instruction)
 {
         const uint64_t steps = 1000;
@@ -950,8 +950,8 @@ TEST(prefetching_misleads_l1_miss_latency_but_not_lmrl)
         assert_true(lmrl(relaxed) < 0.7 * lmrl(busy));
 }
 
-/* H20, findings 2 and 4: one core whose fill buffers are full waits in the core. LMRL
- * stays idle; samples, whose latency includes the wait, would tell of contention. */
+/* H20, findings 2 and 4: one core with full fill buffers waits in the core. LMRL stays
+ * idle; samples, whose latency includes the wait, would indicate contention. */
 TEST(full_buffers_lengthen_samples_but_not_lmrl)
 {
         const uint64_t *full = memory_read(0, 1);
@@ -1015,8 +1015,8 @@ TEST(a_load_of_a_pending_store_is_not_slow_itself)
 
 /* ---- chains through memory ---- */
 
-/* Cycles of a turn of a loop that loads the word at MIB by LOAD, adds to it ADDITIONS
- * times and stores it by STORE, OFFSET bytes further on. */
+/* Cycles of a turn of a loop. The loop loads the word at MIB by LOAD, adds to it
+ * ADDITIONS times and stores it by STORE, OFFSET bytes further on. */
 static double chain_cycles(const struct simpmu_params *params,
                            const struct access_site *load,
                            const struct access_site *store, uint64_t offset,
@@ -1067,9 +1067,9 @@ static struct access_site form_site(enum access_kind kind, uint32_t address_numb
             .form = (uint16_t)(stored_size_code(bytes) | address_number)};
 }
 
-/* A turn takes what the additions take and the way through the store buffer, which
- * depends on what is stored and how; where a core renames memory only the additions, once
- * they take longer than the load. */
+/* A turn takes the additions and the way through the store buffer, whose time depends on
+ * the size and form of the value. A core that renames memory needs only the additions,
+ * once they take longer than the load. */
 TEST(a_chain_through_memory_takes_its_time)
 {
         const uint32_t one = 1, other = 2, any = FORM_UNKNOWN;
@@ -1084,7 +1084,7 @@ TEST(a_chain_through_memory_takes_its_time)
             {RENAMES_NOTHING, any, any, 8, 8, 0, 4, 11},
             {RENAMES_NOTHING, one, one, 8, 8, 0, 4, 11},
             {RENAMES_NOTHING, any, any, 4, 4, 0, 4, 11},
-            {RENAMES_NOTHING, any, any, 4, 8, 0, 4, 11}, /* of what is wider */
+            {RENAMES_NOTHING, any, any, 4, 8, 0, 4, 11}, /* of a wider value */
             {RENAMES_NOTHING, any, any, 8, 4, 0, 4, 11}, /* of its lower half */
             {RENAMES_NOTHING, any, any, 1, 2, 0, 4, 11},
             {RENAMES_NOTHING, any, any, 1, 1, 2, 4, 1}, /* of another byte */
@@ -1147,7 +1147,7 @@ TEST(stored_values_stay_with_their_thread)
         assert_int_equal(rig->hot.late, 0);
 }
 
-/* What passes without a call is in L1, and recent. */
+/* A line that passes the filter is in L1, and recent. */
 TEST(what_passes_is_recent_in_l1)
 {
         const uint64_t lines = 2048, loads = 2000;
@@ -1195,8 +1195,8 @@ TEST(lines_at_the_size_of_l1_pass_both)
 
 /* ---- modes ---- */
 
-/* Loads and stores all over a buffer of twice L1, of which some wait for the load before;
- * the machine's counters after them when all are modelled in MODE. */
+/* Loads and stores all over a buffer of twice L1; some loads wait for the load before.
+ * Returns the machine's counters when MODE models all accesses. */
 static const uint64_t *scattered_accesses(bool caches_only, enum access_mode mode)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
@@ -1225,7 +1225,7 @@ static const uint64_t *scattered_accesses(bool caches_only, enum access_mode mod
         return read_counters(rig, 0);
 }
 
-/* What a mode leaves out changes nothing where the mode applies. */
+/* Where a mode applies, its counters equal the general mode's. */
 TEST(modes_agree_with_the_general_one)
 {
         const size_t bytes = SIMPMU_COUNTER_COUNT * sizeof(uint64_t);

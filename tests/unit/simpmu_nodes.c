@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two nodes of the simulated machine: where pages are, which core a thread gets, what the
- * way to another node's memory costs, and what the L3 of a node holds. */
+/* Two nodes of the simulated machine: the node of each page, the core of each thread, the
+ * cost of another node's memory, and the contents of a node's L3. */
 #include "simpmu_rig.h"
 
 #define CORES_OF_NODE 4u
@@ -40,7 +40,7 @@ TEST(spread_threads_go_round_the_nodes)
                 assert_int_equal(node_of_thread(rig, i), i % 2);
 }
 
-/* A page is on the node of the core that touches it first, whoever uses it then. */
+/* A page stays on the node of the core that touches it first. */
 TEST(the_first_touch_places_a_page)
 {
         struct simpmu_params params = two_nodes();
@@ -127,9 +127,9 @@ TEST(the_link_limits_what_other_nodes_read)
         assert_near(read_from(0, 4), DRAM_GBS, 0.1);
 }
 
-/* ---- what the L3 holds ---- */
+/* ---- the contents of L3 ---- */
 
-/* Of LINES lines that one core reads: how many are still in a cache. */
+/* How many of LINES lines that one core reads are still in a cache. */
 static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 {
         struct simpmu_params params = default_params();

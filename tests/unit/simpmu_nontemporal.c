@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-temporal stores as the assembler encodes them, and what resembles them. */
+/* Non-temporal stores as the assembler encodes them, and similar instructions. */
 #include "nontemporal.h"
 #include "unit_test.h"
 

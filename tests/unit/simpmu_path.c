@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bounds a core's streams: the intervals of lines on the paths between caches, the
- * places beyond L2 (Little's law), the load buffer, the ports, and streams that run on.
- */
+/* The bounds of a core's streams: line intervals on the paths between caches, places
+ * beyond L2 (Little's law), the load buffer and the ports. Also streams that run on. */
 #include "simpmu_rig.h"
 
 TEST(lines_follow_each_other_at_the_interval)
@@ -19,7 +18,7 @@ TEST(lines_follow_each_other_at_the_interval)
         }
 }
 
-/* A line whose address comes late holds up no other, nor does a path that is not busy. */
+/* A line whose address comes late does not delay others, nor does an idle path. */
 TEST(a_line_to_come_holds_up_no_earlier_one)
 {
         struct path path;
@@ -92,7 +91,7 @@ TEST(the_load_buffer_bounds_the_overlap)
         assert_near((double)now_cycles(rig, 0) / (double)loads, DRAM_CYCLES / 8.0, 0.05);
 }
 
-/* Cycles of a block of 16 instructions that hit L1, and those that execute nothing. */
+/* Cycles of a block of 16 instructions that hit L1. NO_EXECUTE: idle cycles. */
 static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute)
 {
         const uint64_t rounds = 10000;
@@ -112,7 +111,7 @@ static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute
         return (double)value[SIMPMU_CYCLES] / (double)rounds;
 }
 
-/* Four instructions issue in a cycle, of which two can load and one store. */
+/* Four instructions issue in a cycle, with at most two loads and one store. */
 TEST(ports_bound_loads_and_stores)
 {
         const struct {
@@ -129,7 +128,7 @@ TEST(ports_bound_loads_and_stores)
         }
 }
 
-/* Of one load of a line in L1, or of one across two of them. */
+/* Cycles of a load within a line in L1, or of a load across two lines. */
 static double load_cycles(uint64_t offset, uint64_t *split)
 {
         const uint64_t rounds = 4000, loads = 16;
@@ -169,7 +168,7 @@ static void *note_store(const struct sim_sample *sample)
 /* Misses of a column of rows of ROW_BYTES; STREAM: every eighth is beside. */
 static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool stream)
 {
-        const uint64_t elsewhere = 64 * MIB + 5 * LINE_BYTES; /* in none of these sets */
+        const uint64_t elsewhere = 64 * MIB + 5 * LINE_BYTES; /* outside these sets */
         struct rig *rig = default_rig(1, 1, 1);
 
         rig->machine.on_store = note_store;
@@ -289,7 +288,7 @@ TEST(modified_lines_that_leave_take_the_path_and_the_set)
         assert_near(line_cycles(&params, true, one_in_l3, true), 32, 0.03);
 }
 
-/* A line that comes late leaves its set to those that come long before. */
+/* A line that comes late leaves its set to lines that come long before. */
 TEST(a_line_to_come_leaves_the_set_to_earlier_ones)
 {
         struct l1d l1d;

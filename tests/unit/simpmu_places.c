@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Places taken for a time, asked for in another order than that of their times. */
+/* Places taken for a time; requests come in another order than their times. */
 #include "simpmu_rig.h"
 
-/* Requests that have been answered, and nothing cleverer than to look at all of them. */
+/* The answered requests: a simple reference that looks at every one. */
 #define REQUESTS 500u
 
 struct answered {
@@ -34,7 +34,7 @@ static bool is_free(const struct answered *all, uint64_t begin, uint64_t end)
         return true;
 }
 
-/* What takes TIME and does not end before END ends at, when it begins at BEGIN. */
+/* The end of a request that begins at BEGIN, takes TIME and does not end before END. */
 static uint64_t end_of_request(uint64_t begin, uint64_t time, uint64_t end)
 {
         return begin + time > end ? begin + time : end;
@@ -81,9 +81,9 @@ static struct places *places_new(uint32_t count, uint32_t outstanding)
         return places;
 }
 
-/* Chains, whose next request starts when the one before has ended, and between them
- * requests that wait for nothing; as much of them as KIND of program has. Each begins as
- * early as the places that are taken then let it. */
+/* Runs chains of requests, whose next request starts when the one before has ended. Of 8
+ * requests KIND are in a chain; the others wait for nothing. Each begins as early as the
+ * places that are taken then let it. */
 static void run_program(uint32_t count, uint32_t chains, uint64_t load, uint32_t kind)
 {
         static struct answered all;
@@ -130,7 +130,7 @@ TEST(requests_begin_when_a_place_is_really_free)
         }
 }
 
-/* Of requests at once, the one after as many as there are places waits for the first. */
+/* As many simultaneous requests begin as there are places; the next one waits. */
 TEST(as_many_as_there_are_places_begin_at_once)
 {
         const uint32_t count = 10;
@@ -144,7 +144,7 @@ TEST(as_many_as_there_are_places_begin_at_once)
         assert_false(places_fewer(places, 99 * latency, count));
 }
 
-/* Of many requests the earliest gaps are forgotten; never are too many places taken. */
+/* Of many requests the earliest gaps are forgotten; too many places are never taken. */
 TEST(what_is_forgotten_counts_as_full)
 {
         struct places *places = places_new(2, 29); /* 32 remembered */
@@ -196,10 +196,10 @@ TEST(a_request_right_after_another_leaves_no_gap)
         assert_int_equal(places->full_until, 1100);
 }
 
-/* ---- the same of loads ---- */
+/* ---- the same, with loads ---- */
 #define SLOTS(rig, cycles) ((cycles) * (rig)->machine.slots_per_cycle)
 
-/* Loads of DRAM take DRAM_CYCLES, whatever else is under way. */
+/* Loads of DRAM take DRAM_CYCLES at any bandwidth in use. */
 static struct simpmu_params memory_alone(void)
 {
         struct simpmu_params params = params_without_walks();
@@ -208,9 +208,9 @@ static struct simpmu_params memory_alone(void)
         return params;
 }
 
-/* A chain of loads from memory, with arithmetic for longer than a load takes between
- * them, and then one that waits for nothing: there is one fill buffer, or one place
- * beyond L2. It waits for the first of the chain at most. */
+/* A chain of loads from memory, with arithmetic for longer than a load between them; then
+ * a load that waits for nothing. There is one fill buffer, or one place beyond L2. The
+ * last load waits for the first of the chain at most. */
 TEST(a_load_beside_a_chain_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, steps = 8, between_cycles = 2 * DRAM_CYCLES;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How long loads hold up those behind them, and the two ways of sampling that. */
+/* The stall time that loads cause, and the two methods to sample it. */
 #include <math.h>
 
 #include "simpmu_rig.h"
 
-/* Of all samples of the load of an instruction. */
+/* Sums over all samples, for each load instruction. */
 enum { IPS = 8 };
 static uint64_t latency_of[IPS], retire_of[IPS], stall_of[IPS], samples_of[IPS];
 
@@ -19,7 +19,7 @@ static void add_sample(const struct sim_sample *sample)
         samples_of[ip]++;
 }
 
-/* Samples every load that reaches the model; STALLS: by time, every slot of it. */
+/* Samples every load that reaches the model. STALLS: samples every slot, by time. */
 static struct rig *rig_of_all(bool stalls)
 {
         struct rig *rig = default_rig(1, 1, 1);
@@ -38,7 +38,7 @@ static double cycles(const struct rig *rig, uint64_t slots)
         return (double)slots / (double)rig->machine.slots_per_cycle;
 }
 
-/* Pages that the TLB knows, and a pause in which all loads retire. */
+/* Makes the pages known to the TLB and pauses until all loads have retired. */
 static void know_pages(struct rig *rig)
 {
         for (uint64_t page = 0; page < 8; page++)
@@ -76,7 +76,7 @@ TEST(each_miss_of_a_chain_is_waited_for)
         assert_near(cycles(rig, retire_of[0]), 6 * DRAM_CYCLES, 0.02);
 }
 
-/* A division, say, that is under way for longer retires before the load. */
+/* A miss does not stall behind arithmetic that takes longer, such as a division. */
 TEST(a_miss_beside_longer_arithmetic_is_not_waited_for)
 {
         for (int longer = 0; longer < 2; longer++) {
@@ -172,7 +172,7 @@ static void run_mixture(struct rig *rig, uint64_t steps)
         }
 }
 
-/* What loads hold up is the same time, whether loads or that time is sampled. */
+/* Loads stall for the same time, whether loads or stall time is sampled. */
 TEST(samples_by_loads_add_up_to_those_by_time)
 {
         const uint64_t steps = 50000;

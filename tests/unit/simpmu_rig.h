@@ -42,7 +42,7 @@ static uint64_t samples_taken;
 static struct sim_sample last_sample;
 static __attribute__((unused)) struct sim_sample last_fault;
 
-/* The model never frees: what a test made it allocate is freed after the test. */
+/* The model never frees memory: the rig frees its allocations after each test. */
 static struct block {
         struct block *next;
 } * blocks;
@@ -224,7 +224,7 @@ static inline void call_model(struct rig *rig, const struct access_site *site,
                       access_mode_of(&rig->machine), address);
 }
 
-/* Likewise of a load whose value may be that of a store and still to come. */
+/* Likewise for a load whose value may be a store's, and not ready yet. */
 static inline void load_stored(struct rig *rig, const struct access_site *site,
                                uint64_t address)
 {

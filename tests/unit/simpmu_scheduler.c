@@ -34,7 +34,7 @@ static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kin
                 list[0].longest = (count - 1) * step;
 }
 
-/* The slots for which COUNT instructions, whose value is LATE_CYCLES late, hold it up. */
+/* Slots for which COUNT instructions stall because their value is LATE_CYCLES late. */
 static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind kind,
                          uint32_t step)
 {
@@ -51,7 +51,7 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
         return rig->threads[0]->stall - before;
 }
 
-/* As many as there are places hold nothing up; one more waits for all of them. */
+/* Instructions that all find a place stall nothing; one more waits for the late value. */
 TEST(the_place_that_lacks_is_waited_for)
 {
         const uint64_t late = LATE_CYCLES * CYCLE;
@@ -104,7 +104,7 @@ TEST(chains_take_their_time_in_places)
                     0.03);
 }
 
-/* What finds its value there keeps no place, but needs one. */
+/* An instruction whose value is ready holds no place, but needs a free one. */
 TEST(what_need_not_wait_keeps_no_place)
 {
         struct scheduled instructions[LIST];
@@ -121,7 +121,7 @@ TEST(what_need_not_wait_keeps_no_place)
         }
 }
 
-/* Two kinds have places of their own or those of the first. */
+/* Two kinds have separate places, or share the places of the first kind. */
 TEST(kinds_share_places_or_do_not)
 {
         const uint32_t half = PLACES / 2 + 1;
@@ -137,7 +137,7 @@ TEST(kinds_share_places_or_do_not)
         }
 }
 
-/* Waits beyond what the scheduler keeps count hold up for at least that long. */
+/* A wait beyond the scheduler's horizon stalls for at least the horizon's length. */
 TEST(long_waits_end)
 {
         const uint64_t kept = (uint64_t)SCHEDULER_PARTS << SCHEDULER_PART_SHIFT;
@@ -152,7 +152,7 @@ TEST(long_waits_end)
         assert_int_equal(rig->hot.late_until, 10 * kept);
 }
 
-/* What comes soon is not looked at, as it cannot take all places, unless others wait. */
+/* A value that comes soon cannot fill all places: ignored, unless others wait. */
 TEST(soon_is_not_looked_at)
 {
         const uint32_t count = PLACES / 2;
@@ -173,7 +173,7 @@ TEST(soon_is_not_looked_at)
         }
 }
 
-/* A load of the block that comes late is what exits after it have to ask for. */
+/* The last arrival of a block's late loads is noted for the exits after the block. */
 TEST(late_loads_are_known_from_then_on)
 {
         struct rig *rig = rig_with_places(PLACES, 0, 0);

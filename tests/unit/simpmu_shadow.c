@@ -16,7 +16,7 @@ static void begin(void)
         shadow_init(&shadow, 1ull << 40, 1ull << 40, allocate);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* has a malloc of its own */
+#ifndef __SANITIZE_ADDRESS__ /* brings another malloc */
 
 /* Blocks of a size that no other code has used: they follow each other in both heaps. */
 TEST(small_blocks_are_as_far_apart)
@@ -73,7 +73,7 @@ TEST(blocks_are_aligned)
         }
 }
 
-/* Of programs that allocate more than all addresses in the end: a terabyte here. */
+/* A program may allocate more in all than there are addresses: a terabyte here. */
 TEST(large_blocks_stay_inside)
 {
         begin();

@@ -23,7 +23,7 @@ static struct outcome load_places(struct rig *rig, uint64_t count, uint64_t step
         for (int pass = 0; pass < passes; pass++) {
                 outcome = (struct outcome){0, UINT64_MAX};
                 for (uint64_t i = 0; i < count; i++) {
-                        /* In other sets of the caches, so that the lines stay in L3. */
+                        /* In other sets of the caches: the lines stay in L3. */
                         chase_step(rig, BASE + i * step + i % 64 * LINE_BYTES);
                         uint64_t cycles =
                             last_sample.latency_slots / rig->machine.slots_per_cycle;
@@ -95,7 +95,7 @@ TEST(walks_wait_for_a_walker)
         }
 }
 
-/* What passes without a look is in the DTLB, and recent. */
+/* A page that passes without a look-up is in the DTLB, and recent. */
 TEST(what_passes_is_recent_in_the_dtlb)
 {
         const uint64_t pages = 160, lookups = 4000;
@@ -132,7 +132,7 @@ static void arrays_pass(struct tlb *tlb, uint64_t length, bool huge)
         }
 }
 
-/* Three arrays a power of two apart, used side by side: all their pages pass. */
+/* Three arrays a power of two apart, used side by side: all pages pass the filter. */
 TEST(pages_of_arrays_side_by_side_pass)
 {
         const uint64_t smallest = 64, largest = MIB; /* in pages: 256 KiB to 4 GiB */

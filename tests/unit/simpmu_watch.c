@@ -36,7 +36,7 @@ static struct rig *watched_rig(uint32_t threads)
         return rig;
 }
 
-/* Of more than LEAST samples exactly the bytes VALUE of the line were used. */
+/* Asserts that more than LEAST samples used exactly the bytes VALUE of their line. */
 static void assert_all_used(struct rig *rig, uint64_t least, uint64_t value)
 {
         watch_finish(&rig->machine.watch);

@@ -14,7 +14,7 @@ struct held {
         uint64_t stall; /* of the thread */
 };
 
-/* What comes a window's length after an access issues when that is complete. */
+/* An instruction one window behind an access issues when the access is complete. */
 static void issue(struct held *all, uint64_t instruction)
 {
         for (uint32_t i = 0; i < all->number; i++) {
@@ -50,7 +50,7 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
         thread_init(thread, NULL, 0, ROB, load_buffer, 8);
         all->places = load_buffer - 1; /* a load has been asked for before it waits */
         for (uint32_t i = 0; i < ACCESSES; i++) {
-                /* Some are of one instruction, and each of these takes longer. */
+                /* Ten in a row may share an instruction; each takes longer. */
                 instruction += i / 10 % 3 == 0 ? 0 : random_below(gap);
                 thread_retire(hot, thread, instruction);
                 issue(all, instruction);

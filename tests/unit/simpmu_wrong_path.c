@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What is loaded along a wrong way, and where its ways meet, by construction. */
+/* Loads along a wrong path, and the point where both paths join, by construction. */
 #include "simpmu_rig.h"
 
 #include "model/machine/fetch.h"
 #include "model/machine/wrong_path.h"
 
 enum {
-        KEPT = 3,    /* a register that neither way writes */
-        CHANGED = 4, /* one of them does */
-        LOADED = 5,  /* and one that a load behind the meeting writes */
+        KEPT = 3,    /* a register that neither path writes */
+        CHANGED = 4, /* a register that one path writes */
+        LOADED = 5,  /* a register that a load behind the join writes */
         COST_CYCLES = 20,
         LATE_CYCLES = DRAM_CYCLES / 2,
         WIDTH = 4,
@@ -18,7 +18,7 @@ enum {
 
 static const uint64_t decides = MIB, wanted = MIB + 64 * KIB, further = MIB + 128 * KIB;
 
-/* Of one instruction each. */
+/* A stretch of one instruction. */
 static struct code_stretch *stretch_of(uint32_t instruction)
 {
         struct code_stretch *stretch =
@@ -30,7 +30,7 @@ static struct code_stretch *stretch_of(uint32_t instruction)
         return stretch;
 }
 
-/* The thread has loaded what decides its branch, which has been predicted wrongly. */
+/* The thread has loaded the condition of a branch, which was predicted wrongly. */
 struct situation {
         struct rig *rig;
         struct sim_thread *thread;
@@ -75,9 +75,8 @@ static void set_up_and_mispredict(struct situation *s, uint64_t late_cycles)
         mispredict(s, late_cycles * WIDTH);
 }
 
-/* One instruction, number NUMBER of the program's code, loads from ADDRESS, which is in
- * REGISTER, into LOADED; returns how many cycles after the branch was decided it has its
- * value. */
+/* Instruction NUMBER of the program's code loads into LOADED from ADDRESS, which depends
+ * on REG. Returns how many cycles after the branch's decision the value is ready. */
 static double load(struct situation *s, uint32_t number, uint32_t reg, uint64_t address)
 {
         struct rig *rig = s->rig;
@@ -122,13 +121,13 @@ TEST(lines_behind_the_meeting_come_while_a_branch_is_undecided)
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), DRAM_CYCLES - LATE_CYCLES,
                     0.05);
 
-        /* All of it is there when the branch is later still. */
+        /* The line has come when the branch is later still. */
         set_up_and_mispredict(&s, 2 * DRAM_CYCLES);
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), COST_CYCLES + 5, 0.05);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
 }
 
-/* Nor do those on the right way; what depends on them does not afterwards. */
+/* Lines before the join do not come early, nor do lines that depend on the path. */
 TEST(lines_before_the_meeting_or_that_depend_on_the_way_do_not)
 {
         static const uint32_t cases[][2] = {{MEETING, CHANGED}, {ON_A_WAY, KEPT}};
@@ -141,8 +140,8 @@ TEST(lines_before_the_meeting_or_that_depend_on_the_way_do_not)
         }
 }
 
-/* A register that a load behind the meeting writes is there on the wrong way when that
- * load's line has come: a chain of two takes two latencies, from the prediction on. */
+/* A register that a load behind the join writes is ready on the wrong path when that
+ * load's line has come. A chain of two takes two latencies, from the prediction on. */
 TEST(chains_take_their_time_on_the_wrong_way)
 {
         struct situation s;
@@ -160,7 +159,7 @@ TEST(chains_take_their_time_on_the_wrong_way)
                     2 * DRAM_CYCLES - LATE_CYCLES, 0.05);
 }
 
-/* Beyond a window's length loads wait for the decision; the wrong way takes room, too. */
+/* Beyond the window, loads wait for the decision; the wrong path takes room, too. */
 TEST(the_window_limits_how_far_the_wrong_way_goes)
 {
         const uint64_t window = (uint64_t)default_params().rob_entries;
@@ -190,7 +189,7 @@ TEST(as_many_come_as_there_are_fill_buffers)
         assert_true(load(&s, MEETING, KEPT, line(wanted, buffers)) > DRAM_CYCLES);
 }
 
-/* Of a second wrong branch on the wrong way only what does not depend on it is loaded. */
+/* After a second wrong branch on the wrong path, only loads independent of it come. */
 TEST(further_branches_part_the_wrong_way_again)
 {
         struct situation s;
@@ -213,8 +212,8 @@ TEST(further_branches_part_the_wrong_way_again)
         }
 }
 
-/* Number ACCESSED of the program's code loads from WORD of the frame into LOADED, or (ON
- * is not 0) stores there what depends on ON. The line of the frame is in L1. */
+/* Instruction MEETING of the program's code loads from WORD of the frame into LOADED, or,
+ * if ON is not 0, stores a value there that depends on ON. The frame's line is in L1. */
 static void access_frame(struct situation *s, uint64_t on, uint32_t word)
 {
         static const struct access_site load_site = {.slot = FIRST_SLOT};
@@ -233,8 +232,8 @@ static void access_frame(struct situation *s, uint64_t on, uint32_t word)
         s->rig->hot.instructions++;
 }
 
-/* What one of the ways stores in a variable is not known on the wrong one, nor what is
- * computed from it and stored in another; a variable that is written anew is. */
+/* A variable that one path stores is unknown on the wrong path, and so is a variable
+ * whose value was computed from it. A variable that is written anew is known. */
 TEST(addresses_may_go_through_the_frame)
 {
         const uint32_t on_a_way = 3, copy = 4, other = 5;
@@ -261,7 +260,7 @@ TEST(addresses_may_go_through_the_frame)
         assert_true(load(&s, MEETING, LOADED, line(wanted, 0)) < DRAM_CYCLES);
 }
 
-/* Generated code tells of each stretch while a wrong way is followed, and not after. */
+/* Generated code reports each stretch while a wrong path is followed, and not after. */
 TEST(stretches_are_told_while_one_is_followed)
 {
         struct situation s;
