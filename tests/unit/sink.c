@@ -73,7 +73,7 @@ static void stack_in_use(int64_t time_ns, uint32_t tid, uint64_t at)
         assert_int_equal(sink_stack_in_use(sink, time_ns, 1, tid, at, &diag), 0);
 }
 
-/* Of the thread that runs on it, and of the next one when that has ended. */
+/* A stack belongs to the thread that runs on it, then to the next thread on it. */
 TEST(a_stack_is_known_by_its_guard)
 {
         map_anonymous(10, 16 * PAGE, "---"); /* opened later, but for the guard */
@@ -237,7 +237,7 @@ TEST(events_of_nobody_are_counted)
         assert_ok(sink_process_end(sink, 20, 1, &diag));
         sample(30, 1, 0);
         close_sink();
-        /* The kernel may sample a process for a while after it told of its end. */
+        /* The kernel may sample a process for a while after it has reported its end. */
         expect_int("SELECT count(*) FROM sample", 1);
         expect_ledger("events without a process", 1);
 }
@@ -277,7 +277,7 @@ static void make_large_file(const char *path)
         assert_ok(truncate(path, LARGE_BYTES));
 }
 
-/* It is the file that was mapped, whatever has its name. */
+/* The mapped file is read, even if another file has taken its name. */
 TEST(a_large_file_is_read_at_the_end)
 {
         make_large_file("large");

@@ -6,7 +6,7 @@
 #include "data_home.h"
 #include "validated.h"
 
-/* What nobody can open, not even root. */
+/* Makes a file that nobody can open, not even root. */
 static void make_unreadable(char *path)
 {
         assert_non_null(path);
@@ -14,7 +14,7 @@ static void make_unreadable(char *path)
         free(path);
 }
 
-/* What goes to stderr until the end of said(). */
+/* The text written to stderr until the end of said(). */
 static FILE *heard;
 static int own_stderr;
 
@@ -27,7 +27,7 @@ static void listen_to_stderr(void)
         assert_int_equal(dup2(fileno(heard), STDERR_FILENO), STDERR_FILENO);
 }
 
-/* Whether a line on stderr, of those since it is listened to, has TEXT. */
+/* Whether a line on stderr since listen_to_stderr has TEXT. */
 static bool said(const char *text)
 {
         char line[1024];

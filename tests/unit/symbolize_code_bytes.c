@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a file are code: those that a segment loads and the file has. */
+/* Which bytes of a file are code: a segment loads them and the file has them. */
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void open_with(struct elf_file *file, Elf64_Phdr segment)
         assert_ok(elf_file_open_fd(file, fd));
 }
 
-/* How many bytes of COUNT there are at VADDR, all of them of the code. */
+/* How many of COUNT bytes can be read at VADDR; checks that all are code. */
 static size_t code_at(const struct elf_file *file, uint64_t vaddr, size_t count)
 {
         uint8_t bytes[2 * CODE_BYTES] = {0};
@@ -59,7 +59,7 @@ static bool decodes_at(const struct elf_file *file, uint64_t vaddr)
         return good;
 }
 
-/* That of SEGMENT's addresses only the first COUNT have code. */
+/* Asserts that only the first COUNT addresses of SEGMENT have code. */
 static void assert_code(Elf64_Phdr segment, size_t count)
 {
         struct elf_file file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed debug information, and sections that claim what must not take memory. */
+/* Packed debug information, and sections whose claimed sizes must not take memory. */
 #include <elf.h>
 #include <libdeflate.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ enum { BYTES = 600000, PACKED_LEAST = 300000, PACKED_LIMIT = BYTES + 1000 };
 
 static uint8_t contents[BYTES];
 
-/* Of six bits in each byte: packing gains something, and not too much. */
+/* Random values of six bits in each byte: packing gains something, and not too much. */
 static void make_contents(void)
 {
         uint32_t state = 1;
@@ -24,7 +24,7 @@ static void make_contents(void)
         }
 }
 
-/* What stands before the packed bytes. */
+/* The header before the packed bytes. */
 struct header {
         const char *section;
         uint32_t type;  /* as in Elf64_Chdr; 0: "ZLIB" and the size */

@@ -33,8 +33,8 @@ static __attribute__((noinline)) void with_a_hole(void)
 
 /* ---- functions that do something with the number that they load first ---- */
 
-/* What the number is used as; what may be done alike to it: to bits of FLOATing point, to
- * SEVERAL numbers at once. */
+/* The operand kind of the number. Whether the same operation may also suit bits of
+ * FLOATing point, or SEVERAL numbers at once. */
 /* clang-format off */
 #define USES(X)                                                                          \
         X(moves_on, ANY, UNASKED, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")           \
@@ -111,8 +111,8 @@ static __attribute__((noinline)) void with_a_hole(void)
 
 /* ---- loops ---- */
 
-/* Where the access is, what address the next iteration accesses, and how many
- * instructions it has. */
+/* The offset of the access, the address of the next iteration's access, and the number of
+ * instructions in the loop. */
 #define LOOPS(X)                                                                         \
         X(jumps_by_table, 0, UNKNOWN, 0, 0, "mov (%rdi), %rax\n jmp *(%rsi,%rax,8)")     \
         X(wraps, 14, COMPUTED, 0, 6,                                                     \
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void with_a_hole(void)
 USES(CODE_OF_USE)
 LOOPS(CODE_OF_LOOP)
 
-/* ---- a function that goes from one of two pointers to the next, and on ---- */
+/* ---- a function that follows one of two pointers, again and again ---- */
 
 enum { HOPS = 200, HOP_BYTES = 14 };
 
@@ -192,7 +192,7 @@ __attribute__((noinline, used)) static uint64_t hops_on(uint64_t side)
         return (uint64_t)(uintptr_t)at;
 }
 
-/* ---- a function of one block that reads and reads ---- */
+/* ---- a function of one block with many reads ---- */
 
 enum { READS_LIMIT = 4000, READ_BYTES = 3 };
 
@@ -320,8 +320,8 @@ static struct access *find_all(struct program *program, struct code_place place,
         return accesses;
 }
 
-/* The answer to a question about the instruction AT bytes from the beginning of the
- * function NAME, of which the file has all, or only the first byte. */
+/* The answer for the instruction AT bytes from the beginning of the function NAME. The
+ * file has the whole function if HAS_ALL, else only its first byte. */
 static struct flow_answer answer_at(const char *name, size_t at, bool has_all)
 {
         struct program program;
@@ -339,7 +339,7 @@ static struct flow_answer answer_at(const char *name, size_t at, bool has_all)
         return access.flow;
 }
 
-/* What is before each place of a block is not found out from the beginning. */
+/* A later instruction of a block does not restart the analysis at its beginning. */
 TEST(goes_on_in_a_block)
 {
         struct program program;
@@ -441,7 +441,7 @@ TEST(knows_how_addresses_follow)
         }
 }
 
-/* What one way tells is not looked for again on the others, nor for the next answer. */
+/* A result of one path is not computed again on other paths, nor for the next answer. */
 TEST(names_pointers_without_going_back_often)
 {
         enum { COUNT = HOPS * HOP_BYTES };
@@ -470,7 +470,7 @@ TEST(names_pointers_without_going_back_often)
         close_program(&program);
 }
 
-/* Of more pairs than are compared, any that was not may be of two types. */
+/* Where there are more pairs than are compared, any pair left out may differ in type. */
 TEST(leaves_open_what_was_not_compared)
 {
         enum { TOGETHER = 400, ALONE = TOGETHER };

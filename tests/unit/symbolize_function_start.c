@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwind tables by hand (LSB, "Exception Frames"), one of which would cost much. */
+/* Unwind tables by hand (LSB, "Exception Frames"); one is costly to read naively. */
 #include <time.h>
 
 #include "frame_entry.h"
@@ -65,7 +65,7 @@ TEST(functions_begin_where_the_table_says)
 
         put_function(&table, absolute, ABSOLUTE_32, 0x1060, 0x100);
         put_function(&table, relative, POINTER_TO_PC_32, 0x1080, 0x20);
-        put_32(&table, 0); /* the end: what follows is none of it */
+        put_32(&table, 0); /* the end: the rest is ignored */
         put_function(&table, relative, POINTER_TO_PC_32, 0x5000, 0x10);
         static const struct {
                 uint64_t vaddr, start;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged and hostile ELF files: whatever is in them, the stage comes back with an
- * answer, in time and without touching memory that is not its own (this test is also run
- * under the sanitizers). PROGRAM is a small program with types of every kind and with
- * hostile_entries.c. */
+/* Damaged and hostile ELF files. For any contents, the stage returns an answer in time
+ * and touches no foreign memory (this test is also run under the sanitizers). PROGRAM is
+ * a small program with types of every kind and with hostile_entries.c. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -215,7 +214,7 @@ TEST(truncated_files_are_survived)
         unlink("short");
 }
 
-/* What is larger than an input of tests/fuzz/elf.c, by section. */
+/* Mutates, by section, a program that is too large for tests/fuzz/elf.c. */
 TEST(damaged_sections_are_survived)
 {
         static const char *const sections[] = {
@@ -302,7 +301,7 @@ TEST(sections_of_the_same_bytes_are_refused)
         unlink("same");
 }
 
-/* None of these may be waited for, read without end or taken for a program. */
+/* No such file may be waited for, read without end or taken for a program. */
 TEST(other_kinds_of_file_are_refused)
 {
         static const char *const paths[] = {"fifo", "/dev/zero", "/dev/tty",

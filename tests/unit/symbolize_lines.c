@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines at addresses: as libdw finds them in this program itself, parts of which are
- * built with DWARF 2, 3, 4 and 5; and as the standard says of tables made here by hand.
- */
+/* Lines at addresses. This program has parts in DWARF 2, 3, 4 and 5, whose lines must be
+ * the same as libdw's. In tables made by hand they must follow the standard. */
 #include "dwarf_test.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -139,7 +138,7 @@ static void end_sequence(struct bytes *to, unsigned bytes)
         put_bytes(to, (const uint8_t[]){2, (uint8_t)bytes, 0, 1, 1}, 5);
 }
 
-/* Goes on by so many bytes and lines (both small), and adds a row. */
+/* Advances by a few bytes and lines, and adds a row. */
 static void add_row(struct bytes *to, unsigned bytes, unsigned lines)
 {
         put_bytes(to, (const uint8_t[]){2, (uint8_t)bytes, 3, (uint8_t)lines, 1}, 5);
@@ -209,7 +208,7 @@ TEST(answers_with_rows_of_the_table)
         line_table_free(&table);
 }
 
-/* DWARF 5, 6.2.5.1: an instruction of four operations is one step for all of them. */
+/* DWARF 5, 6.2.5.1: the four operations of an instruction have one address. */
 TEST(counts_operations_of_long_instructions)
 {
         struct bytes bytes = {0};
@@ -229,8 +228,9 @@ TEST(counts_operations_of_long_instructions)
         line_table_free(&table);
 }
 
-/* Binutils' ld gives discarded functions the address 0, lld the last ones; what begins
- * there is code when the program has code at 0. libdw does not tell them apart. */
+/* Binutils' ld gives discarded functions the address 0, lld the last addresses. A
+ * function there is code only if the program has code at 0. libdw does not distinguish
+ * them. */
 TEST(leaves_out_what_the_linker_discarded)
 {
         static const uint64_t begins[] = {0, UINT64_MAX, UINT64_MAX - 1};

@@ -178,9 +178,9 @@ TEST(functions_of_one_name_have_their_files_behind_it)
             {"cmp", NULL, "/src/b.c", 3, true, false, "cmp (b.c)"},
             {"one", NULL, "/src/a.c", 9, true, false, "one"},
             {"one", NULL, "/src/a.c", 9, true, false, "one"},
-            /* symbols tell of another one */
+            /* symbols have another one */
             {"lone", NULL, "/src/a.c", 20, true, true, "lone (a.c)"},
-            /* files of one name */
+            /* files with the same name */
             {"init", NULL, "/src/net/tcp/init.c", 5, true, false,
              "init (net/tcp/init.c)"},
             {"init", NULL, "/src/disk/tcp/init.c", 5, true, false,
@@ -192,7 +192,7 @@ TEST(functions_of_one_name_have_their_files_behind_it)
             /* several in one file, as of nested functions */
             {"less", NULL, "/src/c.c", 7, true, false, "less (c.c:7)"},
             {"less", NULL, "/src/c.c", 70, true, false, "less (c.c:70)"},
-            /* one header by several ways, and one that symbols name */
+            /* one header by several paths, and one that symbols name */
             {"swap", NULL, "/src/net/../util.h", 4, false, false, "swap"},
             {"swap", NULL, "/src/util.h", 4, false, false, "swap"},
             {"swap", NULL, "net/util.h", 4, false, false, "swap"},
@@ -204,7 +204,7 @@ TEST(functions_of_one_name_have_their_files_behind_it)
         expect_labels(all, LENGTH(all));
 }
 
-/* Names of which one ends as another ends, with what sorts before '/' or is none. */
+/* One file name ends as another; before the common end is '/', a character or nothing. */
 TEST(files_are_told_apart_by_whole_components)
 {
         static const struct labelled all[] = {
@@ -266,7 +266,7 @@ TEST(symbols_tell_of_functions_of_one_name)
         symbol_names_free(&names);
 }
 
-/* Whether symbols tell that ASKED has overloads, where they name SYMBOL too. */
+/* Whether ASKED has overloads if the symbols are ASKED and SYMBOL. */
 static bool overloaded(const char *asked, const char *symbol)
 {
         struct symbol_names names = {0};

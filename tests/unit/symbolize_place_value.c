@@ -7,7 +7,7 @@
 
 /* ---- numbers ---- */
 
-enum { REACH = 6 }; /* of a number the multiples of its step up to so many either way */
+enum { REACH = 6 }; /* REST plus up to so many multiples of STEP, up and down */
 
 static const uint64_t steps[] = {0, 2, 3, 4, 6, 8, 12};
 static const int64_t rests[] = {-9, -4, -1, 0, 1, 2, 7, 8, 20};
@@ -58,7 +58,7 @@ static void assert_exact(const struct place_value *value, const int64_t *numbers
                 assert_int_equal(value->stride_bytes, step);
 }
 
-/* Writes what A may be to NUMBERS; how many. */
+/* Writes the possible sums of REST and multiples of STEP to NUMBERS; returns how many. */
 static size_t list(uint64_t step, int64_t rest, int64_t *numbers)
 {
         size_t count = 0;
@@ -154,7 +154,7 @@ TEST(products_and_constants)
         }
 }
 
-/* What is too large for an index, or no longer a number, is not followed. */
+/* A number too large for an index, or no number any more, becomes unknown. */
 TEST(numbers_end_where_indexes_do)
 {
         const struct place_value large = place_number(0, INT32_MAX);
@@ -215,7 +215,7 @@ static int end(void **state)
         return 0;
 }
 
-/* What is half a node further on another way is at one of two fields. */
+/* A pointer half a node further on another path points to one of two fields. */
 TEST_WITH(pointers_of_two_ways, begin, end)
 {
         const struct place_value first = place_pointer(f.node, 8);
@@ -237,7 +237,7 @@ TEST_WITH(pointers_of_two_ways, begin, end)
         assert_kind(place_meet(&f.types, &met, &one), PLACE_UNKNOWN);
 }
 
-/* Of two that count nodes, or numbers, what they have in common is known. */
+/* Two strides leave their common divisor; a stride of whole items changes nothing. */
 TEST_WITH(whole_items_change_no_step, begin, end)
 {
         const uint32_t number = 1; /* the second type that was put */
@@ -281,7 +281,7 @@ TEST_WITH(null_pointers_of_two_ways, begin, end)
         assert_same(place_meet(&f.types, &pointer, &bounded), pointer);
 }
 
-/* What would be read there changes nothing, whatever it is added to. */
+/* A value read through a null pointer changes no join, and makes any sum unreached. */
 TEST_WITH(what_null_pointers_lead_to, begin, end)
 {
         const struct place_value pointer = place_pointer(f.node, 8);
@@ -290,7 +290,7 @@ TEST_WITH(what_null_pointers_lead_to, begin, end)
         assert_kind(place_add(&f.types, &place_unreached, &pointer, 1), PLACE_UNREACHED);
 }
 
-/* A number that is one of two makes a place one of two, and one of four with another. */
+/* A number with two values gives an address with two, a second number one with four. */
 TEST_WITH(few_places_by_an_index, begin, end)
 {
         const struct place_value truth = place_bounded_number(1, 0, 1);
@@ -359,7 +359,7 @@ static int64_t begins(const struct place_value *value)
         return place_begin(&place);
 }
 
-/* What is added to an unknown number is where an index begins. */
+/* The constant that is added to an unknown number is where the index begins. */
 TEST_WITH(where_indexes_begin, begin, end)
 {
         struct place_value any = place_any_number, unknown = place_unknown;
@@ -388,12 +388,12 @@ TEST_WITH(where_indexes_begin, begin, end)
         next = place_half(&zero, 1);
         loop = place_meet(&f.types, &zero, &next);
         assert_int_equal(begins(&loop), 8);
-        /* By one way it begins behind the first item, and by the other there. */
+        /* On one path it begins behind the first item, on the other at it. */
         loop = place_meet(&f.types, &one_more, &unknown);
         assert_int_equal(begins(&loop), 8);
 }
 
-/* Of even numbers the next one by their lowest bit is known, of others it is not. */
+/* Setting the lowest bit of an even number gives the next one; else it is unknown. */
 TEST(bits_that_are_set)
 {
         const struct place_value even = place_number(2, 0), three = place_number(3, 0);
@@ -409,7 +409,7 @@ TEST(bits_that_are_set)
         assert_true(set.kind == PLACE_UNKNOWN);
 }
 
-/* Items of an array on the stack, which a loop goes through. */
+/* Items of an array on the stack, in a loop. */
 TEST_WITH(places_in_a_frame_of_two_ways, begin, end)
 {
         const struct place_value first = {
@@ -425,7 +425,7 @@ TEST_WITH(places_in_a_frame_of_two_ways, begin, end)
         assert_true(place_same(&first, &first));
 }
 
-/* What is known of an offset from the thread pointer is the variable that it leads to. */
+/* A known offset from the thread pointer gives the variable at that offset. */
 TEST_WITH(thread_local_variables_by_their_offset, begin, end)
 {
         const struct place_value pointer = {.kind = PLACE_THREAD, .type = TYPE_NONE};
@@ -445,7 +445,7 @@ TEST_WITH(thread_local_variables_by_their_offset, begin, end)
 
 enum { ITEM_BYTES = sizeof(struct node), THIRD = 3 * ITEM_BYTES };
 
-/* What is known of blocks of items after an access by PLACE to the third one. */
+/* The type learnt for blocks of items from an access by PLACE to the third item. */
 static struct block_type learn(const struct place_value *place)
 {
         struct block_type blocks = {.type = f.node, .item = TYPE_NONE};
@@ -454,7 +454,7 @@ static struct block_type learn(const struct place_value *place)
         return blocks;
 }
 
-/* items[i], of which a sample has met one, is any of them; rows tell of no others. */
+/* A sampled access to items[i] may reach any item; an index of rows reaches no others. */
 TEST_WITH(items_that_an_index_counts, begin, end)
 {
         const struct place_value pointer = place_pointer(f.node, 0);

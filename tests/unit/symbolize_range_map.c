@@ -5,7 +5,7 @@
 
 enum { ADDRESSES = 64, RANGES = 24, ROUNDS = 3000 };
 
-/* Of the ranges that hold ADDR, the last to begin, then the shortest, the latest. */
+/* Of the ranges that hold ADDR, returns the last to begin, then the shortest, latest. */
 static const struct range *innermost(const struct range *ranges, size_t count,
                                      uint64_t addr)
 {
@@ -78,7 +78,7 @@ TEST(finds_the_innermost_of_nested_ranges)
         }
 }
 
-/* Of ranges that cross each other any is an answer, and the map stays in order. */
+/* Among ranges that cross each other any is an answer; the map stays in order. */
 TEST(survives_ranges_that_cross)
 {
         for (unsigned round = 0; round < ROUNDS; round++) {

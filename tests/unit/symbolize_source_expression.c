@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns as gcc and clang have them in what they compile, and what stands there. */
+/* Columns as gcc and clang write them, and the expression at each column. */
 #include "source_expression.h"
 #include "unit_test.h"
 
-/* What LINE has at the column of the '@' in it, which is taken out; NULL: nothing. */
+/* The members that LINE has at the column of its '@', which is removed; NULL: none. */
 static const char *members(const char *line, enum source_expression wanted)
 {
         static char text[64];

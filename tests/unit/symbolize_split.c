@@ -3,7 +3,7 @@
 #include "die.h"
 #include "unit_test.h"
 
-/* Counts the units with code at its own address. */
+/* Counts the functions named sum, each at a distinct address. */
 static size_t count_functions(struct dwarf_file *dwarf)
 {
         size_t found = 0;

@@ -15,7 +15,7 @@
 /* The address of the instruction itself, wherever it gets inlined. */
 #define HERE(address) __asm__ volatile("1: lea 1b(%%rip), %0" : "=r"(address))
 
-/* ---- what there is to name ---- */
+/* ---- objects and code to be named ---- */
 
 struct {
         long padding;
@@ -285,7 +285,7 @@ TEST(a_caller_is_at_its_call)
                text_of("allocating_function %d, inner %d", call_line, inner_line));
 }
 
-/* What lies at IP is other memory from 10 to 19 ns. */
+/* Maps other memory at IP from 10 to 19 ns. */
 static void record_change_at(void *ip)
 {
         int64_t id;
@@ -309,7 +309,7 @@ static void expect_function(int sample, const char *function)
                function);
 }
 
-/* Whatever order the samples were written in. */
+/* Samples may be written in any order. */
 TEST(samples_need_not_lie_in_the_order_of_time)
 {
         void *ip = outer();
@@ -489,8 +489,8 @@ TEST(blocks_at_one_address_are_told_apart_by_time)
                    call_line);
 }
 
-/* Of two paths to one site, inner() called from the line of the call and from nowhere, no
- * block of the second has a sample. ADDR is what the only sample accesses. */
+/* Two paths lead to one site: inner() called from the line of the call, and inner()
+ * alone. No block of the second path has a sample. The only sample accesses ADDR. */
 static void record_two_paths(const void *addr)
 {
         char *ip = outer();
@@ -532,7 +532,7 @@ TEST(packed_paths_without_samples_have_their_places)
         expect_int("SELECT count(*) FROM object_context", 0);
 }
 
-/* All paths to the site of a block with samples are those of its object. */
+/* The object of a block with samples has all paths to its site. */
 TEST(packed_paths_to_an_object_are_all_told)
 {
         record_two_paths((void *)0x10110);
@@ -552,9 +552,9 @@ TEST(packed_paths_to_an_object_are_all_told)
         expect_int("SELECT count(*) FROM object_context WHERE parent_id IS NULL", 2);
 }
 
-/* What lies between blocks is the heap's, wherever that has its memory from: in pieces
- * that touch, and of a large block in its own pages. A region of the program's own is
- * not, nor is memory in which no block is. */
+/* Memory between blocks belongs to the heap: in adjacent mappings, and in the pages of a
+ * large block. A region that the program maps itself does not belong to it, nor does a
+ * mapping without blocks. */
 TEST(memory_between_blocks_is_the_heap)
 {
         static const struct {
@@ -612,7 +612,7 @@ TEST(the_site_is_outside_the_allocator)
         expect("SELECT alloc_function FROM data_object", "allocating_function");
 }
 
-/* ---- what is missing ---- */
+/* ---- missing files and names ---- */
 
 TEST(a_changed_or_missing_file_gives_no_names)
 {
@@ -677,7 +677,7 @@ static void dump_names(const char *path)
                                  path)));
 }
 
-/* Without what the first run noted, from which a second one knows that it needs not. */
+/* A second run skips work that name_source notes, unless the notes are deleted. */
 static void expect_the_same_again(void)
 {
         struct symbolize_options options = {0};

@@ -23,7 +23,7 @@ static struct {
         int64_t threads[2];
 } recording;
 
-/* Of two files that are mapped at the same addresses one after the other. */
+/* Maps two files at the same addresses, one after the other. */
 static void record_mappings(int64_t process, int64_t change_ns)
 {
         static const char *const paths[] = {"/no/first", "/no/second"};
@@ -89,7 +89,7 @@ static void record_samples(int64_t count, int64_t late)
         assert_ok(db_exec(recording.db, sql, NULL));
 }
 
-/* Places are those of the time of each sample: the rows are the ones after the change. */
+/* Each sample is located by its time's mappings: samples after the change have rows. */
 TEST(test_places_of_their_time)
 {
         begin_changing(CHANGE_NS);
@@ -103,7 +103,7 @@ TEST(test_places_of_their_time)
                    SAMPLES);
 }
 
-/* One of them is of a time before the change, which the others are behind. */
+/* One sample from before the change stands among the samples after it. */
 TEST(test_out_of_order)
 {
         enum { LATE = 15000 };

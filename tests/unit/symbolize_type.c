@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which field lies at an offset, and what instructions are; offsets are offsetof's. */
+/* Fields at the offsets of types, and decoded instructions; offsets are offsetof's. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
 #include "base_names.h"
@@ -36,7 +36,7 @@ struct fixture {
         uint32_t number, real, pointer, byte, half, wide, inner, sample;
 };
 
-/* What all tests begin with. */
+/* The fixture of all tests. */
 static struct fixture f;
 
 static uint32_t put_type(const struct type *type, const struct member *members)
@@ -190,7 +190,7 @@ TEST(union_members_fit_their_access)
 
         assert_field(f.sample, at, 8, NUMBER_FLOAT, "as.ratio");
         assert_field(f.sample, at, 8, NUMBER_INTEGER, "as.count|link");
-        /* What is only moved may be any of them, or all. */
+        /* A value that is only moved may be any member, or all. */
         assert_field(f.sample, at, 8, NUMBER_ANY, "as.ratio|count|link");
 }
 
@@ -209,7 +209,7 @@ TEST(wider_members_are_told_as_far_as_the_access_shows)
                 enum access_number number;
                 const char *name;
         } cases[] = {
-            /* Those of the access's size are the first. */
+            /* Members of the access's size come first. */
             {0, 8, NUMBER_ANY, "real|wide|number|byte|pair.x"},
             {0, 4, NUMBER_ANY, "number|pair.x|real|wide|byte"},
             {0, 8, NUMBER_FLOAT, "real"},
@@ -251,7 +251,7 @@ TEST(bytes_may_be_what_an_unproved_index_leads_to)
         assert_string_equal(field_at(page, 16, access), "keys[]|reals[]|raw[]");
 }
 
-/* An index among the bytes of a member tells of no further items, wherever it leads. */
+/* An index among the bytes of a member does not reveal items, wherever it leads. */
 TEST(items_are_known_by_indexes_that_count_them)
 {
         const uint64_t bytes = sizeof(struct inner);
@@ -272,7 +272,7 @@ TEST(items_are_known_by_indexes_that_count_them)
         assert_false(block_type_has_item(&blocks, &f.types, f.inner, bytes));
 }
 
-/* What is also done to the bits of floating point tells nothing where some lies, too. */
+/* An operation that also suits bits of a float tells nothing where a float lies, too. */
 TEST(bits_of_floating_point_are_told_from_no_integer)
 {
         const struct member reals[] = {member("real", f.real, 0),
@@ -332,7 +332,7 @@ TEST(halves_of_a_complex_number_are_its_own)
         assert_field(value, 0, 4, NUMBER_FLOAT, "half|both");
         assert_field(value, 4, 4, NUMBER_FLOAT, "both");
         assert_field(value, 0, 8, NUMBER_FLOAT, "real");
-        /* Each half is handed on in a register of its own, or both in one. */
+        /* The halves are handed on in separate registers, or both in one. */
         assert_field(value, 0, 4, NUMBER_FLOATS, "half|both");
 }
 
@@ -348,7 +348,7 @@ TEST(bit_fields_beside_a_number_are_named_with_it)
         assert_field(flags, 0, 1, NUMBER_INTEGER, "bits.low|.word");
 }
 
-/* Structures in unions: what lies at the offset is named, and where it lies. */
+/* In unions of structures, the field at the offset is found, and its offset. */
 TEST(fields_of_structures_in_unions_are_those_at_the_offset)
 {
         struct field field;
@@ -401,7 +401,7 @@ TEST(fields_of_structures_in_unions_are_those_at_the_offset)
         assert_int_equal(field.offset_bytes, 16 + 24);
 }
 
-/* Of a union of many the first are named, and of bit-fields all. */
+/* A large union names its first members, a bit-field unit all of its bit-fields. */
 TEST(of_many_fields_at_a_place_the_first_are_named)
 {
         struct member members[70], bits[12];
@@ -497,7 +497,7 @@ TEST(an_array_reaches_around_its_items)
                 uint32_t type;
                 uint64_t offset, low, high; /* 0: there is none */
         } cases[] = {
-            /* Around what an item holds is the outer array. */
+            /* Around a field of an item is the outer array. */
             {f.sample, part + 2 * sizeof(struct inner) + 8, part,
              part + 4 * sizeof(struct inner)},
             {f.inner, 8, offsetof(struct inner, pair), sizeof(struct inner)},
@@ -518,7 +518,7 @@ TEST(an_array_reaches_around_its_items)
         }
 }
 
-/* Two ways at each of 60 levels: no machine goes all of them. */
+/* Two paths at each of 60 levels: no machine can take them all. */
 TEST(an_array_is_looked_for_with_bounded_work)
 {
         uint32_t type = f.number;
@@ -623,8 +623,8 @@ struct set {
         double costs[4];
 };
 
-/* Of two indexes that are added only what their strides have in common is known: a long,
- * which values are no more likely than keys. */
+/* The sum of two indexes shows only the common divisor of their strides. Here it is the
+ * size of a long, which fits values no better than keys. */
 TEST(an_index_may_count_items_that_are_larger_than_its_stride)
 {
         uint32_t way =
@@ -644,7 +644,7 @@ TEST(an_index_may_count_items_that_are_larger_than_its_stride)
         assert_int_equal(
             type_indexed(&f.types, type, offsetof(struct way, count), 8, 4, &field),
             INDEX_OPEN);
-        /* Nor is the offset in that of the array where the rest of it is in the index. */
+        /* Nor is the array known where the index may hold a part of its offset. */
         assert_int_equal(type_indexed(&f.types, type, costs, 4, 4, &field), INDEX_OPEN);
         assert_int_equal(type_indexed(&f.types, type, costs, 8, 8, &field), INDEX_FOUND);
         assert_int_equal(field, costs);
@@ -679,7 +679,7 @@ static void assert_padding(uint32_t type, uint64_t offset, uint64_t bytes)
         free(found);
 }
 
-/* The array at the end has no length, and may go on in what the compiler adds there. */
+/* The array at the end has no length, and may go on in the compiler's padding. */
 TEST(padding_is_where_no_field_lies)
 {
         const uint64_t hole = offsetof(struct inner, pair) - sizeof(short);
@@ -810,7 +810,7 @@ TEST(fields_of_bases_are_told_with_them_where_their_names_are_others_too)
         assert_field(type, 12, 4, NUMBER_ANY, "amount");
         assert_field(type, 16, 4, NUMBER_ANY, "by");
 
-        /* Two bases of one name in each of them, in a class of their own. */
+        /* Two bases have a field of one name: each is named with its class. */
         struct member both[] = {base(paid_type, 0), base(owed_type, 16)};
 
         assert_ok(base_names_settle(&f.types, both, 2));
@@ -821,7 +821,7 @@ TEST(fields_of_bases_are_told_with_them_where_their_names_are_others_too)
         assert_field(f.sample, 0, 8, NUMBER_ANY, "next");
 }
 
-/* A repeated instruction accesses what comes behind its operand, too. */
+/* A repeated instruction accesses memory behind its operand, too. */
 TEST(repeated_instructions_are_told_from_others)
 {
         /* rep movsl; repne scasb; movsl; repz ret, whose prefix does nothing */

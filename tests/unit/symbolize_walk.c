@@ -272,7 +272,7 @@ TEST(says_when_the_budget_is_spent)
         assert_true(place.unread);
 }
 
-/* Units after that are not opened; all that is asked about them is said to be unread. */
+/* Units after that are not opened; their addresses are marked as unread. */
 TEST(opens_no_unit_when_the_budget_is_spent)
 {
         const struct symbol_table symbols = {0};
@@ -293,7 +293,7 @@ TEST(opens_no_unit_when_the_budget_is_spent)
         code_frames_free(&frames);
 }
 
-/* Where registers are followed by several readers, each has a budget of its own. */
+/* Where several readers follow registers, each has a separate budget. */
 TEST(says_when_a_reader_of_the_same_bytes_spent_its_budget)
 {
         enum { ASKED = 4096 };

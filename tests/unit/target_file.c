@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command names, told before anything runs: files made here, byte by byte. */
+/* The file that a command names, judged before anything runs; made here byte by byte. */
 #include <elf.h>
 
 #include "directory.h"

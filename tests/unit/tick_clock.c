@@ -61,7 +61,7 @@ TEST(nothing_is_known_of_other_times)
         assert_true(told == 2500 || told == 2499);
 }
 
-/* A thread may be kept from finishing what it tells while many readings are made. */
+/* A thread may be delayed before it reports a time, while many readings are made. */
 TEST(times_before_the_readings_kept_are_those_of_the_rate)
 {
         struct tick_clock clock = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of machines that are not here share: a directory with their files. */
+/* A directory of files, for tests of machines that are not here. */
 #ifndef TREE_TEST_H
 #define TREE_TEST_H
 
@@ -7,7 +7,7 @@
 
 static const char root[] = ".";
 
-/* The file PATH below the root, and the directories on the way. */
+/* Writes the file PATH below the root, and makes the directories on the way. */
 static void put_file(const char *path, const char *text)
 {
         char joined[512];

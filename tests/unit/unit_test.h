@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TEST(name) { ... } defines a test; the program runs all of them in the order of the
- * file. The body has cmocka's `state`. A file whose tests share a fixture defines
- * TEST_SETUP or TEST_TEARDOWN before it includes this file. */
+/* TEST(name) { ... } defines a test; the program runs all tests in the order of the file.
+ * The body has cmocka's `state`. A file whose tests share a fixture defines TEST_SETUP or
+ * TEST_TEARDOWN before it includes this file. */
 #ifndef UNIT_TEST_H
 #define UNIT_TEST_H
 
@@ -26,7 +26,7 @@
 
 #define TEST(name) TEST_WITH(name, TEST_SETUP, TEST_TEARDOWN)
 
-/* A test with a fixture of its own; NULL: none. */
+/* A test with a separate fixture; NULL: none. */
 #define TEST_WITH(name, setup, teardown)                                                 \
         static void name(void **state);                                                  \
         __attribute__((constructor)) static void add_##name(void)                        \
@@ -37,12 +37,12 @@
         }                                                                                \
         static void name(__attribute__((unused)) void **state)
 
-/* Of a call that returns 0 when all is well. */
+/* Asserts that a call returns 0 for success. */
 #define assert_ok(call) assert_int_equal(call, 0)
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Ends the test, for the reason that FORMAT tells: what it needs is not here. */
+/* Skips the test, for the reason in FORMAT: something it needs is not here. */
 _Noreturn void skip_test(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As printf writes; valid until the fourth call after this one. */
