@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as this machine's calibration and as the validation of its
- * counters. What the calibration leads to, the preset of this machine, must be one. */
+ * counters. The preset made from the calibration must be safe to parse and check. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void store(const char *path, const uint8_t *bytes, size_t size)
                 abort();
 }
 
-/* Figures of a hostile calibration may be out of a preset's range, which is said. */
+/* A hostile calibration may give figures out of a preset's range; the check says so. */
 static void use(const json_t *calibration)
 {
         struct sim_preset preset = {.name = "host"};

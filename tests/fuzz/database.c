@@ -121,7 +121,7 @@ static void bind(sqlite3_stmt *update, const struct edit *edit)
         }
 }
 
-/* The statement that changes what EDIT names; NULL: there is no such table. */
+/* The statement that changes the value named by EDIT; NULL: there is no such table. */
 static char *update_sql(sqlite3 *sqlite, const struct edit *edit)
 {
         static const char sql[] =

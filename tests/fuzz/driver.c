@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target without libFuzzer, so that every compiler and every test run can:
+/* Runs a fuzz target without libFuzzer, with any compiler and in any test run:
  *     fuzz_NAME SECONDS CORPUS-FILE...
- * Each file as it is, then mutations of them until the time is over. The seed is fixed:
+ * Runs each file as it is, then mutated files until the time is over. The seed is fixed:
  * the inputs are the same in each run, only their number depends on the machine. The
  * input under test is kept in the file fuzz_NAME-input, which stays when the target dies:
  * a file for each target, because several run at once in one directory. */
@@ -66,7 +66,7 @@ static size_t mutate_once(uint8_t *bytes, size_t size, uint64_t *state)
         case 1:
                 bytes[at] = (uint8_t)next_random(state);
                 return size;
-        case 2: /* an aligned value, or as much of it as there is */
+        case 2: /* an aligned value, cut at the input's end */
                 at &= ~(size_t)7;
                 memcpy(bytes + at, &value, size - at < 8 ? size - at : 8);
                 return size;
@@ -85,7 +85,7 @@ static size_t mutate_once(uint8_t *bytes, size_t size, uint64_t *state)
         }
 }
 
-/* A shared mapping: what was written is in the file even when the process dies. */
+/* A shared mapping: the file keeps all writes even when the process dies. */
 static uint8_t *open_kept(const char *path, int *fd)
 {
         *fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the size of a program in 2 bytes, any bytes as that program, and any more
- * as the file that dwz moved the common part of its debug information to. All entries,
- * with their names, ranges and types, are read. */
+/* Fuzz target: a program, and the file that dwz moved the common part of its debug
+ * information to. The input is the program's size in 2 bytes, the program and that file.
+ * All entries, with their names, ranges and types, are read. */
 
 #include <stdlib.h>
 #include <string.h>

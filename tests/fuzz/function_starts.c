@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: where functions without a name begin, as the unwind table of a stripped
- * program tells. The input is the sections .eh_frame_hdr and .eh_frame, one after the
- * other, as for the tracker's unwinder; both are read as the latter. */
+/* Fuzz target: the function starts in the unwind table of a stripped program. The input
+ * is the sections .eh_frame_hdr and .eh_frame, one after the other, as for the tracker's
+ * unwinder; both are read as .eh_frame. */
 #include <stdlib.h>
 #include <string.h>
 

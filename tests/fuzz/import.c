@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the import of a recording from its first byte to its rows and to what it
- * says of the run. The input is a whole recording, as a file. The rows go to
- * row_writer.h, and the facts into a database that has no rows. */
+/* Fuzz target: the import of a recording from its first byte to its rows and its facts
+ * about the run. The input is a whole recording, as a file. The rows go to row_writer.h,
+ * and the facts into a database that has no rows. */
 
 #include "import_facts.h"
 #include "import_records.h"
@@ -52,7 +52,7 @@ static void import_from(struct perf_data *data)
         if (sink_open(&writer, &sink, &diag) < 0)
                 abort();
         sink_set_imported(sink);
-        /* Of files that a recording names none is there. */
+        /* The files that a recording names do not exist there. */
         if (import_records_open(&records, data, sink, "/nonexistent", interval_ns,
                                 &diag) < 0)
                 abort();

@@ -25,7 +25,7 @@ static inline struct input_file input_file(const uint8_t *bytes, size_t size)
         return file;
 }
 
-/* libelf 0.188 forgets what it has read of some damaged sections. */
+/* libelf 0.188 leaks memory for some damaged sections. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the reader of recordings with the queue behind it. The input is a whole
  * recording, as a file and, where it has that form, through a pipe. Every record is
- * decoded, and every byte of what the reader keeps is read. */
+ * decoded, and every byte that the reader keeps is read. */
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 enum { QUEUE_BYTES = 1 << 16 };
 
-static volatile uint64_t kept; /* so that no reading is left out */
+static volatile uint64_t kept; /* the compiler must not drop reads */
 
 /* The order's handler. */
 static int take(void *context, uint64_t time, const void *tag, const void *bytes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the record decoder, and what a caller does with its results. The input
- * is a layout of six 8-byte values, in the order of struct record_layout, and a stream
- * of records. Every byte that a decoded record points to is read, so that a sanitizer
- * sees a pointer that leads out of it. */
+/* Fuzz target: the record decoder, and its callers' use of the results. The input is a
+ * layout of six 8-byte values, in the order of struct record_layout, and a stream of
+ * records. Every byte that a decoded record points to is read: a sanitizer sees a pointer
+ * that leads out of the record. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static uint64_t sum_record(const struct record *record, uint64_t sample_type)
         }
 }
 
-/* What is read without decoding must be what decoding finds. */
+/* Values read without decoding must equal the decoded ones. */
 static void check_peeks(const struct record_layout *layout, const void *bytes,
                         size_t size, const struct record *record)
 {
@@ -90,7 +90,7 @@ static void check_peeks(const struct record_layout *layout, const void *bytes,
                 abort();
 }
 
-/* The record in a buffer of its own, where a step too far is seen. */
+/* The record in a separate buffer, where a sanitizer sees a read beyond its end. */
 static uint64_t decode_alone(const struct record_layout *layout, const uint8_t *data,
                              size_t size)
 {
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .sample_regs_intr = head[4],
             .sample_id_all = head[5] & 1,
         };
-        static volatile uint64_t sink; /* so that no reading is left out */
+        static volatile uint64_t sink; /* the compiler must not drop reads */
         size_t length;
         for (size_t at = sizeof(head); at < size; at += length) {
                 length = record_size(data + at, size - at);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: what a target can leave in the memory that it shares with memlag, taken
- * out by the simulated PMU's consumer or the heap tracker's. The input is 2 bytes that
- * choose the consumer, 2 that say how many bytes lie in the first process's ring, these,
- * and the rest for the second. The rows go to row_writer.h. */
+/* Fuzz target: anything a target can leave in the memory that it shares with memlag. The
+ * simulated PMU's consumer or the heap tracker's reads it. The input is 2 bytes that
+ * choose the consumer, 2 bytes with the size of the first process's ring, and both rings.
+ * The rows go to row_writer.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void fill(int fd, struct simpmu_control *control, const struct rings *rin
         control->slices_claimed = 2;
 }
 
-/* A sink of what a consumer takes out, with the rows' WRITER. */
+/* A sink for a consumer's output, with the rows' WRITER. */
 static struct sink *open_sink(struct writer *writer)
 {
         struct sink *sink;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that are read and looked at in the place of being written. */
+/* Rows that are read and checked, not written. */
 #include "row_writer.h"
 
 #include <stdlib.h>
@@ -213,7 +213,7 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
         return must_be_there(writer->threads, thread_id);
 }
 
-/* What only the heap tracker tells of. */
+/* Blocks may come only from the heap tracker. */
 static void must_expect_blocks(const struct writer *writer)
 {
         if (!writer->expects_blocks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For fuzz targets, the database's writer (db.h) without a database: it reads every byte
- * that it is given, and looks whether each row that another one names is there. */
+/* For fuzz targets, the database's writer (db.h) without a database. It reads every byte
+ * of its input, and checks that a row exists when another row names it. */
 #ifndef FUZZ_ROW_WRITER_H
 #define FUZZ_ROW_WRITER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the number of a unit, and any bytes as a .dwo file and as a package in
- * which the unit, and a type with that signature, are looked for. What is found is read
- * to its end. */
+/* Fuzz target: the number of a unit, then any bytes as a .dwo file and as a package. The
+ * target looks for the unit, and for a type with that signature, and reads both to the
+ * end. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzz target offers, to libFuzzer and to our own driver alike. */
+/* The interface of every fuzz target, to libFuzzer and to our own driver alike. */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H
 

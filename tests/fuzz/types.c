@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: what lies at an offset of a type, and the decoder of instructions. The
- * input is a number of members, members (struct packed_member), types made of them, and
- * code. Members may have any type, also one that holds them. */
+/* Fuzz target: the fields at an offset of a type, and the decoder of instructions. The
+ * input is a number of members, the members (struct packed_member), types made of
+ * members, and code. Members may have any type, also one that holds them. */
 #include <stdlib.h>
 #include <string.h>
 

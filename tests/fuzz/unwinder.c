@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the heap tracker's rules for unwinding, which are read out of whatever the
- * target has loaded. The input is the sections .eh_frame_hdr and .eh_frame, one after the
- * other; they end where memory does. */
+/* Fuzz target: the heap tracker's rules for unwinding, which it reads from any file that
+ * the target has loaded. The input is the sections .eh_frame_hdr and .eh_frame, one after
+ * the other; they end where memory does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { PLACES = 64 };
 
-/* What the unwinder is linked with in the tracker. */
+/* A function of the tracker that the unwinder calls. */
 bool calls_have_little_stack(void)
 {
         return false;
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!copy)
                 return 0;
         memcpy(copy, data, size);
-        /* Functions lie before the sections, as far as their 4-byte distances say. */
+        /* The table's 4-byte distances lead to functions. */
         for (size_t at = 12; at + 4 <= size && at < 12 + 8 * PLACES; at += 8) {
                 int32_t distance;
                 memcpy(&distance, copy + at, sizeof(distance));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: copied stacks of a program whose file is any bytes. The input is what the
- * stack and the registers are made of, and then the file. */
+/* Fuzz target: copied stacks of a program whose file is any bytes. The input is seeds of
+ * the stack and the registers, and then the file. */
 #include <linux/perf_event.h>
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The program that is recorded in the test bench. It gives the scripted PMU a script for
- * each of its threads and then makes memory accesses of which it says, before each, what
- * the PMU shall see. It prints where everything is, so that a test can tell from an
- * address which access of which thread it was: README.md has the rule. */
+ * each of its threads, then makes memory accesses. Before each it publishes the access
+ * that the PMU shall see. It prints all addresses: a test finds the thread and the access
+ * of an address by the rule in README.md. */
 #include <err.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -28,7 +28,7 @@ struct published_access { /* as in module/scripted_pmu.h */
         uint32_t instruction_latency;
 };
 
-/* Each role reads an array of its own. */
+/* Each role reads a separate array. */
 uint64_t read_by_main[ACCESSES];
 uint64_t read_by_thread[ACCESSES];
 uint64_t read_by_child[ACCESSES];
@@ -49,7 +49,7 @@ static struct {
         const char *script;
         uint64_t sources[SOURCES_MAX];
         size_t source_count;
-        uint32_t extra_latency; /* of the instruction over the load; 0: not told */
+        uint32_t extra_latency; /* the instruction's, beyond the load's; 0: none */
         unsigned milliseconds;
         unsigned steps; /* 0: by time */
         bool with_thread, with_fork, with_exec;
@@ -59,7 +59,7 @@ static struct {
 
 static _Thread_local const struct published_access *volatile current_access;
 
-/* Where the accesses are made, as far as the PMU can see. */
+/* The functions that make the accesses, as the PMU sees them. */
 #define SITE(number)                                                                     \
         __attribute__((noinline)) uint64_t site_##number(const volatile uint64_t *word)  \
         {                                                                                \
@@ -138,7 +138,7 @@ static void give_script(void)
         close(fd);
 }
 
-/* Where the kernel has put the array (proc(5), pagemap), for those who may know. */
+/* Prints the array's physical pages (proc(5), pagemap), for users who may know them. */
 static void print_frames(const struct role *role)
 {
         enum { PAGE = 4096 };
@@ -174,8 +174,8 @@ static void play_for_time(struct role *role)
         current_access = NULL;
 }
 
-/* The recorder may need some time to make room in its ring, for what the kernel tells of
- * the end of a thread. */
+/* Gives the recorder time to make room in its ring, for the kernel's records of the end
+ * of a thread. */
 static void let_recorder_catch_up(void)
 {
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files by which programs talk to the scripted PMU: /proc/scripted_pmu/script takes
- * scripts, .../step takes single accesses, .../journal tells what was sampled, .../imc
- * what was read of the memory controller. Every user may use them: they are part of the
- * machine, not of the system. */
+/* Files for programs that use the scripted PMU: /proc/scripted_pmu/script takes scripts,
+ * .../step takes single accesses. .../journal lists the samples, .../imc the values read
+ * from the memory controller. Every user may use them: they are part of the machine, not
+ * of the system. */
 #include <linux/proc_fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -56,7 +56,7 @@ static ssize_t step_write(struct file *file, const char __user *bytes, size_t si
         return error ? error : size;
 }
 
-/* Forgets all scripts and what they did, before the next scenario. */
+/* Forgets all scripts and their effects, before the next scenario. */
 static ssize_t forget_write(struct file *file, const char __user *bytes, size_t size,
                             loff_t *position)
 {

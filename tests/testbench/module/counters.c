@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which events can be on a CPU's counters at once. Some events work on some counters
- * only, so that it is a matching problem; it is solved anew whenever an event comes, as
- * the kernel's own driver does. */
+ * only: a matching problem. It is solved anew whenever an event comes, as in the kernel's
+ * own driver. */
 #include <linux/bits.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -67,7 +67,7 @@ static u64 counters_of(u16 code)
 }
 
 /* Finds a counter for EVENT, and if it must, another one for the event that has it.
- * OWNERS has the event of each counter, or -1; TRIED those that need not be tried. */
+ * OWNERS has the event of each counter, or -1; TRIED the counters that were tried. */
 static bool place(const struct counters_user *user, int event, s8 *owners, u64 *tried)
 {
         int counter;

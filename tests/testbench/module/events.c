@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The PMU's events: which attributes it accepts, with which error it refuses the others,
- * how many fit its counters at once, and what they count. The rules are those that
- * perf_event_open(2) users know from Intel's PMU. */
+/* The PMU's events: accepted attributes, errors for others, the events that fit the
+ * counters at once, and the events' counts. The rules are Intel's, as users of
+ * perf_event_open(2) know them. */
 #include <asm/processor.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -58,7 +58,7 @@ static bool has_counter(const struct perf_event *event)
         return event->pmu == &scripted_pmu || event_is_small(event);
 }
 
-/* The time for which this CPU's counters count. */
+/* Time during which this CPU's counters count. */
 struct counting_time {
         int disabled; /* PMUs of the CPU: on a hybrid one, a task has events of two */
         u64 stopped_ns; /* when it stands still; 0: it runs */
@@ -113,8 +113,8 @@ static void count_before_switch(void)
         let_time_run();
 }
 
-/* While the PMU is disabled, events come and go. That takes no time: those that come
- * count from the moment at which others went. (It would take much longer than on a real
+/* While the PMU is disabled, events come and go. That takes no time: an event that comes
+ * counts from the moment at which another went. (It would take much longer than on a real
  * CPU, which is faster than an emulated one.) */
 static void disable_counting(struct pmu *pmu)
 {
@@ -130,7 +130,7 @@ static void enable_counting(struct pmu *pmu)
                 let_time_run();
 }
 
-/* A group is read as of one moment. */
+/* A group is read at one moment. */
 static void begin_transaction(struct pmu *pmu, unsigned int kind)
 {
         bool stops =

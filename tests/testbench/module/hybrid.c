@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A hybrid CPU: the PMU of the large core, CPU 0, is called cpu_core, and CPU 1 is a
- * small core with a PMU of its own, cpu_atom. It counts by the same scripts. */
+/* A hybrid CPU: the PMU of the large core, CPU 0, is called cpu_core. CPU 1 is a small
+ * core with a second PMU, cpu_atom. It counts by the same scripts. */
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/module.h>

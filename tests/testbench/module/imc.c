@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The counters of a memory controller, uncore_imc_0: cache lines read and written by the
- * whole machine, at rates that never change; and a list of all that was read of them. */
+ * whole machine, at rates that never change. A list has every value that was read. */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
@@ -67,7 +67,7 @@ static const struct attribute_group *imc_groups[] = {
     NULL,
 };
 
-/* ---- what was read ---- */
+/* ---- the values read ---- */
 
 enum { READS_MAX = 8192 };
 

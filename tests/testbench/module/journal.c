@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes down every sample that was handed to perf, whether perf had room for it or
- * not: what a recorder stored and what it counted as lost must be the same together. */
+/* Writes down every sample that was handed to perf, whether perf had room for it or not.
+ * The samples that a recorder stored or counted as lost must add up to the same. */
 #include <linux/atomic.h>
 #include <linux/mm.h>
 #include <linux/proc_fs.h>

@@ -10,7 +10,7 @@ static int (*overflow)(struct perf_event *, struct perf_sample_data *, struct pt
 static struct tracepoint *sched_switch;
 static void (*before_switch)(void);
 
-/* A probe can be set on any function by its name, and tells where that is. */
+/* A probe on a function, set by its name, has the function's address. */
 static void *find_lookup(void)
 {
         struct kprobe probe = {.symbol_name = "kallsyms_lookup_name"};

@@ -4,7 +4,7 @@
 
 #include "scripted_pmu.h"
 
-/* Those that may be written are read anew by each event. */
+/* Each event reads the writable parameters anew. */
 bool load_latency_needs_aux;
 module_param_named(aux, load_latency_needs_aux, bool, 0444);
 MODULE_PARM_DESC(aux, "load latency wants the auxiliary event before it in its group");
@@ -66,8 +66,8 @@ close_journal:
         return error;
 }
 
-/* There is no way out: the kernel keeps the number of a PMU type below PERF_TYPE_MAX
- * for ever, so that it cannot be registered again. The machine is switched off. */
+/* The module cannot be unloaded: the kernel keeps the number of a PMU type below
+ * PERF_TYPE_MAX for ever and cannot register it again. The machine is switched off. */
 module_init(scripted_pmu_init);
 MODULE_DESCRIPTION("A core PMU that plays a script");
 MODULE_LICENSE("GPL");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When an event makes a sample, and what is in it. By time: at the script's rate, a
- * timer interrupts the thread and looks at the access it has published. By steps: the
+/* When an event makes a sample, and the sample's contents. By time: at the script's rate,
+ * a timer interrupts the thread and looks at the access it has published. By steps: the
  * thread hands over every access, and one in a period is sampled. */
 #include <asm/irq_regs.h>
 #include <asm/perf_event.h>
@@ -129,7 +129,7 @@ void sampling_init(struct scripted_event *own)
         own->timer.function = on_timer;
 }
 
-/* What is left of a period is kept while the event is off its counter. */
+/* The rest of a period is kept while the event is off its counter. */
 void sampling_start(struct perf_event *event)
 {
         struct scripted_event *own = event->pmu_private;

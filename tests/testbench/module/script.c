@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scripts: at what rate each event happens in a thread, phase by phase, and where the
- * thread says which memory access it is making. Knows nothing of perf events. */
+/* Scripts: the rate of each event in a thread, phase by phase, and the address where the
+ * thread publishes its current memory access. Knows nothing of perf events. */
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
@@ -17,7 +17,7 @@ enum { PHASES_MAX = 16, RATES_MAX = 24 };
 struct phase {
         u64 length_ns;
         bool has_access;
-        struct published_access access; /* that whoever runs is making */
+        struct published_access access; /* by the running thread */
         int rates;
         struct {
                 u64 config;
@@ -94,8 +94,8 @@ static u64 phases_ns(const struct script *script)
         return ns;
 }
 
-/* The phase at TIME_NS of the script, which becomes the time in that phase. What the
- * phases before it count is added to *COUNT, if that is not NULL. */
+/* The phase at TIME_NS of the script, which becomes the time in that phase. Adds the
+ * counts of the phases before it to *COUNT, if that is not NULL. */
 static const struct phase *phase_at(const struct script *script, u64 config, u64 *time_ns,
                                     u64 *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A core PMU ("cpu", type 4) that plays a script, for virtual machines without one: what
- * its parts tell each other. README.md describes the script. */
+/* A core PMU ("cpu", type 4) that plays a script, for virtual machines without one: the
+ * interfaces of its parts. README.md describes the script. */
 #ifndef SCRIPTED_PMU_H
 #define SCRIPTED_PMU_H
 
@@ -19,10 +19,10 @@ enum {
         EVENT_STORE_SAMPLE = 0x02cd,       /* from Ice Lake's successors on */
         EVENT_ALL_STORES = 0x82d0,         /* mem-stores before */
         EVENT_LOAD_LATENCY_AUX = 0x8203,
-        EVENT_IBS_OP = 0xffff, /* our name for what ibs_op counts */
+        EVENT_IBS_OP = 0xffff, /* our name for the event of ibs_op */
 };
 
-/* One memory access, as a program publishes it in its own memory. */
+/* A memory access, as a program publishes it in user memory. */
 struct published_access {
         u64 ip;
         u64 addr;
@@ -37,7 +37,7 @@ extern bool knows_weight_struct;
 extern int max_precise;
 extern uint sampling_floor_ns;
 
-/* kernel.c: what the kernel does not export to modules. */
+/* kernel.c: kernel functions that are not exported to modules. */
 int kernel_symbols_find(void);
 int kernel_overflow(struct perf_event *event, struct perf_sample_data *data,
                     struct pt_regs *regs);
@@ -52,12 +52,12 @@ struct script *script_of_current(void);
 /* Events of CONFIG between the script's begin and NOW_NS. */
 u64 script_count(const struct script *script, u64 config, u64 now_ns);
 u64 script_rate(const struct script *script, u64 config, u64 now_ns); /* per ms */
-/* What the current thread is doing: false when it says nothing. */
+/* The current thread's access; false: it publishes none. */
 bool script_published(const struct script *script, struct published_access *access);
 int script_add(char *text); /* TEXT is consumed */
 void scripts_forget(void);
 
-/* journal.c: what was really handed to perf, one line a sample. */
+/* journal.c: the samples that were handed to perf, one a line. */
 int journal_open(void);
 void journal_close(void);
 void journal_clear(void);
@@ -80,25 +80,25 @@ struct scripted_event { /* perf_event.pmu_private */
 extern struct pmu scripted_pmu;
 int events_open(void);
 void events_close(void);
-/* Of each PMU that samples accesses. */
+/* For each PMU that samples accesses. */
 int event_prepare(struct perf_event *event);
 int event_add(struct perf_event *event, int flags);
 void event_del(struct perf_event *event, int flags);
 void event_start(struct perf_event *event, int flags);
 void event_stop(struct perf_event *event, int flags);
 void event_read(struct perf_event *event);
-/* As it would stand in attr.config, also of the kernel's generic events. */
+/* The event as in attr.config, also for the kernel's generic events. */
 u64 event_config(const struct perf_event *event);
 u16 event_code(const struct perf_event *event); /* its lowest 16 bits */
 bool event_samples_accesses(const struct perf_event *event);
 bool event_is_load_latency(const struct perf_event *event);
 void event_count(struct perf_event *event);
-/* The number of the event that was opened, not of those inherited from it. */
+/* The number of the opened event, also for an event inherited from it. */
 u64 event_id(const struct perf_event *event);
 
-/* Who makes accesses one by one, and how many of them each event has counted since its
- * last sample. The kernel exchanges the inherited events of two threads when it switches
- * from one to the other, so that the count cannot be kept in the event. */
+/* A program that makes single accesses, and their count by event since its last sample.
+ * The kernel exchanges the inherited events of two threads when it switches from one to
+ * the other: the event cannot keep the count. */
 struct stepper {
         int counts;
         struct {
@@ -129,7 +129,7 @@ int ibs_open(void);
 void ibs_close(void);
 bool event_is_ibs(const struct perf_event *event);
 bool ibs_wants(const struct perf_event *event, const struct published_access *access);
-/* The latency that it tells of an access. */
+/* The reported latency of an access. */
 u32 ibs_latency(const struct published_access *access);
 
 /* imc.c: the PMU uncore_imc_0, if asked for. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What /sys/bus/event_source/devices/cpu shows: the names and encodings that the
- * kernel's own Intel PMU has there. */
+/* The files of /sys/bus/event_source/devices/cpu: the same names and encodings as for the
+ * kernel's own Intel PMU. */
 #include <linux/device.h>
 #include <linux/sysfs.h>
 
