@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose loads had asked for the lines of the cache that others wait for. */
+/* The first requesters of cache lines that other loads wait for. */
 #include "askers.h"
 #include "unit_test.h"
 
@@ -90,7 +90,7 @@ static struct found with_own(int own, int waits)
         return found_by(&askers);
 }
 
-/* A loop over bytes asks with one load of 64. */
+/* A loop over bytes requests a cache line with one load in 64. */
 TEST(who_asks_for_its_own_lines_waits_for_no_other)
 {
         assert_int_equal(with_own(2, 126).count, 0);

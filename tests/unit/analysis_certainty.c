@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How near verdicts are to others, and the rank correlation beside published figures. */
+/* The certainty of verdicts, and the rank correlation against published figures. */
 #include "certainty.h"
 #include "measured.h"
 #include "unit_test.h"
 #include <math.h>
 
-/* Loads that take half of the cycles: DRAM's of FIRST and a cache's of SECOND. */
+/* Loads take half of the cycles, split FIRST : SECOND between DRAM and a cache. */
 static struct verdict_facts two_causes(double first, double second, int64_t samples)
 {
         struct verdict_facts facts = {
@@ -45,7 +45,7 @@ TEST(a_lone_cause_is_sure)
         assert_int_equal(certainty.other, VERDICT_COUNT);
 }
 
-/* 1.4 times the second is more than a model's error, but not than that of 20 samples. */
+/* A ratio of 1.4 exceeds the error of a model, but not the error of 20 samples. */
 TEST(few_samples_are_less_sure)
 {
         struct verdict_facts facts = two_causes(140, 100, 20);

@@ -24,9 +24,9 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
 
-/* An interval of 1 ms in which LINES lines came from DRAM for loads, each after
- * LATENCY cycles, with HITS loads of each line hitting its fill buffer, while
- * WRITTEN lines were fetched to be written and went back. */
+/* An interval of 1 ms. Loads fetch LINES lines from DRAM, each after LATENCY cycles.
+ * HITS loads of each line hit its fill buffer. WRITTEN lines are fetched for stores and
+ * written back. */
 static struct interval stream(double lines, double latency, double hits, double written)
 {
         struct interval i = {.start_ns = 0, .end_ns = 1000000};
@@ -40,7 +40,7 @@ static struct interval stream(double lines, double latency, double hits, double 
         return i;
 }
 
-/* Lines in 1 ms that make GBS GB/s. */
+/* Cache lines in 1 ms at GBS GB/s. */
 static double lines_of(double gbs)
 {
         return gbs * 1e6 / 64;
@@ -55,7 +55,7 @@ static enum answer judge(const struct interval *interval, const bool known[CONCE
                                   &thresholds);
 }
 
-/* Loads of GBS GB/s, each of LATENCY_CYCLES, with HITS of each line. */
+/* Loads at GBS GB/s, LATENCY_CYCLES each, with HITS fill buffer hits a line. */
 static enum answer judge_loads(double gbs, double latency_cycles, double hits)
 {
         const struct interval interval = stream(lines_of(gbs), latency_cycles, hits, 0);
@@ -109,15 +109,15 @@ TEST(a_measured_threshold_counts_before_the_rule)
         enum { BELOW = 265, THRESHOLD = 270, ABOVE = 275, MEASURED_IDLE = 190 };
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, BELOW, 0), ANSWER_NO);
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, ABOVE, 0), ANSWER_YES);
-        /* Whatever the mix of loads is. */
+        /* Independent of the mix of loads. */
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, BELOW, 7), ANSWER_NO);
         assert_int_equal(judge_measured(MEASURED_IDLE, THRESHOLD, ABOVE, 7), ANSWER_YES);
-        /* Lower than the rule's 250 too. */
+        /* Also for a threshold below the rule's 250. */
         assert_int_equal(judge_measured(MEASURED_IDLE, 225, 230, 0), ANSWER_YES);
         assert_int_equal(judge_measured(MEASURED_IDLE, 225, 220, 0), ANSWER_NO);
 }
 
-/* Within the noise of idle memory (H20), or where it is saturated: not measured right. */
+/* A threshold within the noise of idle memory (H20), or at saturation, is ignored. */
 TEST(an_absurd_threshold_does_not_count)
 {
         static const double absurd[][2] = {{190, 191},  {190, 214}, {190, 150},
@@ -277,7 +277,7 @@ TEST(buffers_are_short_from_a_twentieth_of_the_cycles_on)
         assert_false(interval_buffers_free(&m));
 }
 
-/* DRAM at its limit has none left, whatever prefetches hide of that from most loads. */
+/* DRAM at its limit has no bandwidth left, even if prefetches hide this from loads. */
 TEST(bandwidth_is_short_at_the_limit_too)
 {
         assert_int_equal(bandwidth_short(ANSWER_NO, BOUND_BANDWIDTH), ANSWER_YES);
@@ -306,7 +306,7 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         return interval_bound(&m, contended, &thresholds);
 }
 
-/* Ten bursts of 30 us in 1 ms, of a sample each us, are idle for 700 us. */
+/* Ten bursts of 30 us in 1 ms, with a sample each us: 700 us are idle. */
 TEST(gaps_between_bursts_are_idle)
 {
         enum { BURSTS = 10, EACH = 30, COUNT = BURSTS * EACH };
@@ -319,12 +319,12 @@ TEST(gaps_between_bursts_are_idle)
         assert_near(idle_part(bursts, COUNT, 0, 1000000), 0.7, 0.011);
         assert_near(idle_part(even, COUNT, 0, 1000000), 0, 1e-9);
         assert_true(isnan(idle_part(even, 19, 0, 1000000)));
-        /* Those of other threads may have the time of a neighbouring interval. */
+        /* Samples of other threads may have times in a neighbouring interval. */
         assert_near(idle_part(even, COUNT, 100000, 900000), 0, 1e-9);
 }
 
-/* 30 of 100 GB/s and loads of twice the idle latency: too little to be short, unless all
- * of it is moved in half of the time; unknown where nothing tells. */
+/* 30 of 100 GB/s and loads of twice the idle latency. Bandwidth is short only if all
+ * bytes move in half of the time. Without an idle share the answer is unknown. */
 TEST(phases_shorter_than_the_interval_count_while_they_last)
 {
         static const struct {
@@ -357,7 +357,7 @@ TEST(remote_lines_are_slower_on_an_idle_memory_too)
         assert_near(uncontended_lmrl(&i, all_known, &mix), IDLE, 1e-9);
 }
 
-/* Additions: 8 of 10 cycles execute nothing beside a miss; loads hold up 0.5. */
+/* Additions: 8 of 10 cycles execute nothing during a miss; loads stall at most 0.5. */
 TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
 {
         struct interval_metrics m = {
@@ -371,8 +371,8 @@ TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
         assert_near(m.memory_stall_ratio, 0.8, 1e-9);
 }
 
-/* The kernel's 5 of 10 cycles are more than any of the others; its 3 are not, and are no
- * work either: loads that wait for 4 are more than 3 of work. */
+/* Kernel time of 5 in 10 cycles is the largest class. Kernel time of 3 is not, and does
+ * not count as work: loads that wait for 4 exceed 3 of work. */
 TEST(the_kernels_time_is_a_class_of_its_own)
 {
         struct interval_metrics m = {.used_cores = 1,
@@ -409,8 +409,8 @@ TEST(bounds_follow_the_rules_in_their_order)
                          BOUND_UNKNOWN);
 }
 
-/* A memory that takes fewer writes than reads is at its limit at three quarters of these.
- */
+/* Writes may have a lower peak than reads. Three quarters of the write peak are the
+ * limit. */
 TEST(writes_have_a_peak_of_their_own)
 {
         struct machine_facts measured = machine;
@@ -422,9 +422,9 @@ TEST(writes_have_a_peak_of_their_own)
         assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
 }
 
-/* M17's classes, on the pointer chases of its section on stalls: a chain of loads that
- * take 200 cycles each, alone and with 24 independent multiplications beside each load,
- * which execute in 24 of its cycles; and on its other classes. */
+/* M17's classes. First its pointer chases: loads of 200 cycles each, alone and with 24
+ * independent multiplications a load. The multiplications execute in 24 of the 200
+ * cycles. Then its other classes. */
 TEST(stalls_tell_the_middle)
 {
         enum { ABSENT = -1 };
@@ -433,10 +433,10 @@ TEST(stalls_tell_the_middle)
                          BOUND_LATENCY);
         /* Mostly arithmetic: 10 % of the cycles waited. */
         assert_int_equal(bound_of_stalls(1e5, 0, 0, 0, ANSWER_NO), BOUND_COMPUTE);
-        /* The queue beside full buffers, or the stores, makes bandwidth the largest. */
+        /* Full buffers with a full queue, or stores, make the bandwidth part largest. */
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 3e5, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 1e5, ANSWER_NO), BOUND_LATENCY);
-        /* Full buffers are not what it waited for when more was lost beside them. */
+        /* Full buffers are the bound only if they stalled more than latency did. */
         assert_int_equal(bound_of_stalls(9e5, 0, 3e5, 0, ANSWER_NO), BOUND_LATENCY);
         assert_int_equal(bound_of_stalls(9e5, 0, 5e5, 0, ANSWER_NO), BOUND_IN_CORE);
         assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
@@ -465,7 +465,7 @@ TEST(quiet_intervals_give_the_baseline)
         double lmrl, peak;
         assert_int_equal(quiet_lmrl(m, LENGTH(m), &lmrl, &peak), 0);
         assert_near(peak, 100, 0);
-        assert_near(lmrl, 200, 0); /* the median of those up to 25 GB/s */
+        assert_near(lmrl, 200, 0); /* the median of intervals up to 25 GB/s */
         /* Four quiet intervals are too few. */
         assert_int_equal(quiet_lmrl(m + 1, 6, &lmrl, &peak), 0);
         assert_true(isnan(lmrl));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which lines are the same over a rebuild, of functions edited in known ways. */
+/* Which lines are the same after a rebuild, in functions with known edits. */
 #include "diff_match.h"
 #include "unit_test.h"
 
@@ -100,7 +100,7 @@ TEST(nothing_is_guessed)
         /* Two lines for one. */
         expect(FUNCTION({20, 300}, {30, 300}), FUNCTION({20, 300}, {24, 90}, {27, 90}),
                false, PARTNERS(20, 0));
-        /* Code of no line, beside the same with. */
+        /* Code without a line number, beside code with one. */
         expect(FUNCTION({-1, 300}, {20, 300}), FUNCTION({-1, 300}, {21, 300}), false,
                PARTNERS(-1, 21));
 }
@@ -126,7 +126,7 @@ TEST(lines_whose_numbers_are_those_of_others)
                FUNCTION({46, 1910}, {47, 1070}, {48, 2}), false, PARTNERS(46, 47, 48, 0));
         expect(FUNCTION({26, 6}, {27, 143}, {28, 108}, {32, 1}),
                FUNCTION({27, 5}, {28, 133}, {29, 127}), false, PARTNERS(27, 28, 29, 0));
-        /* Three lines: that the middle one became cheap does not hide it. */
+        /* Three lines: the middle one is matched although it became cheap. */
         expect(FUNCTION({45, 1000}, {46, 900}, {47, 300}),
                FUNCTION({46, 1010}, {47, 25}, {48, 310}), false, PARTNERS(46, 47, 48));
         /* Nothing was added: stray samples beside the line do not move it. */
@@ -151,7 +151,7 @@ TEST(functions_with_few_samples_move_as_their_file)
             {FUNCTION({45, 900}, {46, 173}), FUNCTION({49, 950}, {50, 170}), {49, 50}},
         };
         expect_file(inside, 3);
-        /* The function above alone tells which of two lines it is. */
+        /* Only the function above shows which of the two lines is the same. */
         const struct edit told[] = {
             {FUNCTION({10, 300}, {12, 40}), FUNCTION({15, 300}, {17, 45}), {15, 17}},
             {FUNCTION({30, 300}, {35, 300}), FUNCTION({35, 140}, {40, 300}), {35, 40}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intervals of estimates and of their differences: published values, and how often they
- * hold a difference of samples whose truth is known. */
+/* Intervals of estimates and of differences, against published values. How often they
+ * hold a difference whose true value is known. */
 #include <math.h>
 
 #include "difference.h"
@@ -79,7 +79,7 @@ TEST(damaged_figures_are_refused)
         assert_true(estimate.low <= 2 && estimate.high >= 2);
 }
 
-/* Knuth's way to a Poisson number. */
+/* A random Poisson number, by Knuth's algorithm. */
 static int poisson(unsigned short seed[3], double mean)
 {
         double limit = exp(-mean), product = erand48(seed);
@@ -100,7 +100,7 @@ static struct estimate of_count(int count)
         return count ? estimate : estimate_of_none(1);
 }
 
-/* Of one program one row of twenty seems to differ; of a faster one more. */
+/* Without a change one row in twenty seems to differ; with a faster program more do. */
 TEST(chance_differs_as_often_as_it_may)
 {
         unsigned short seed[3] = {1, 2, 3};
@@ -124,7 +124,7 @@ TEST(chance_differs_as_often_as_it_may)
         }
 }
 
-/* What COUNT equal stalls held up, of which MEAN are RATIO of the run's cycles. */
+/* The estimate for COUNT equal stalls, if MEAN stalls take RATIO of the run's cycles. */
 static struct estimate of_stalls(int count, double mean, double ratio)
 {
         struct tally part = {.retirements = 1000000,
@@ -137,7 +137,7 @@ static struct estimate of_stalls(int count, double mean, double ratio)
         return estimate;
 }
 
-/* The same of a program that does little but wait. */
+/* The same test for a program that does little but wait. */
 TEST(nearly_all_cycles_differ_as_often_as_they_may)
 {
         unsigned short seed[3] = {7, 8, 9};
@@ -158,12 +158,12 @@ TEST(nearly_all_cycles_differ_as_often_as_they_may)
                         }
                         assert_true(differ <= PAIRS * 0.055);
                         assert_true(differ >= PAIRS * 0.035);
-                        /* What one stall amounts to. */
+                        /* The cycles of one stall. */
                         assert_true(fabs(event / (1e8 * ratio / mean) - 1) < 0.01);
                 }
 }
 
-/* Of a normal distribution, near enough. */
+/* An approximately normal random number. */
 static double normal(unsigned short seed[3])
 {
         double sum = -6;
@@ -172,7 +172,7 @@ static double normal(unsigned short seed[3])
         return sum;
 }
 
-/* The mean of COUNT values around 0, and its variance as they tell it. */
+/* The mean of COUNT values around 0, and its variance estimated from the values. */
 static double mean_of(unsigned short seed[3], int count, double deviation,
                       double *variance)
 {
@@ -193,7 +193,7 @@ TEST(means_of_five_recordings_each)
         struct estimate wide = estimate_widened(&difference, 0.2, 5, 0.2, 5);
         near(wide.low, -10 - 2.306 * sqrt(0.4));
         near(wide.high, -10 + 2.306 * sqrt(0.4));
-        /* What is known of few samples stays, and of one recording nothing else is. */
+        /* The range from samples stays if it is wider, or with a single recording. */
         wide = estimate_widened(&difference, 0.001, 5, 0.001, 5);
         near(wide.low, -10.5);
         wide = estimate_widened(&difference, 0.2, 1, 0.2, 5);

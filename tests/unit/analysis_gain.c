@@ -34,7 +34,7 @@ static double gain(const struct sample_facts *sample, enum gain_fix fix)
         return gain_of_sample(sample, &machine).cycles[fix];
 }
 
-/* A pointer chase: with DRAM as near as L3 a step takes 70 in place of 190 cycles. */
+/* A pointer chase: with DRAM as near as L3 a load takes 70 instead of 190 cycles. */
 TEST(a_dependent_load_gains_what_is_nearer)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
@@ -132,7 +132,7 @@ TEST(other_cores_and_nodes_have_fixes_of_their_own)
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
 }
 
-/* A line on its way is one of its place's. */
+/* An outstanding line gains like other lines of the same origin. */
 TEST(a_line_on_its_way_is_as_its_origin)
 {
         struct sample_facts sample = load(LEVEL_LFB, 100, 100);

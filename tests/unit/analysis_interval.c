@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings of threads become intervals whose metrics are known by arithmetic. */
+/* Counter values of threads become intervals with metrics known by arithmetic. */
 #include <math.h>
 
 #include "analysis_test.h"
@@ -66,7 +66,7 @@ TEST(one_event_for_both_kinds_of_miss_is_enough)
         assert_near(interval_metrics(&interval, known, NAN).lmrl_cycles, 100, 1e-9);
 }
 
-/* M17 adds the cycles in which the queue beyond L2 was full, where a CPU counts them. */
+/* M17 adds the cycles with a full queue beyond L2, on CPUs that count them. */
 TEST(buffers_are_full_where_the_queue_is)
 {
         bool known[CONCEPT_COUNT] = {false};

@@ -128,7 +128,7 @@ TEST(the_range_of_stalls_ends_at_all_cycles)
         assert_near(stalled.low, 0.4889, 1e-4);
         assert_near(stalled.high, 1, 0);
         stalled = tally_stalled(&whole, &whole, 1e6, 0.2 / 200);
-        assert_near(stalled.value, 2, 1e-12); /* for which it is reported */
+        assert_near(stalled.value, 2, 1e-12); /* the estimate is not cut */
         assert_near(stalled.low, 1, 0);
         assert_near(stalled.high, 1, 0);
 }
@@ -232,7 +232,7 @@ TEST(memory_grows_with_the_distinct_latencies)
         latencies_free(&latencies);
 }
 
-/* ---- what a verdict is found by ---- */
+/* ---- the facts of a verdict ---- */
 
 static void add_caused(struct tally *tally, int count, int64_t latency_cycles,
                        enum cause cause)
@@ -248,7 +248,7 @@ static enum verdict verdict(const struct tally *tally, double loads_per_cycle)
         return verdict_of(&facts);
 }
 
-/* The first load behind a flush of 16 MiB waited for all of its lines. */
+/* The first load after a flush of 16 MiB waited for all flushed lines. */
 TEST(one_long_sample_does_not_turn_a_verdict)
 {
         struct tally walk = {0}, stream = {0};
@@ -257,7 +257,7 @@ TEST(one_long_sample_does_not_turn_a_verdict)
         assert_int_equal(verdict(&walk, 1), VERDICT_DRAM_LATENCY);
         assert_near(walk.latency_cycles, 674066 + 2486 * 140, 0); /* shares are of all */
 
-        /* Nor is it held against its cause, which has most without it. */
+        /* Nor does the long sample weaken its cause, which leads without it. */
         add_caused(&stream, 1, 674066, CAUSE_IN_CORE);
         add_caused(&stream, 300, 1000, CAUSE_IN_CORE);
         add_caused(&stream, 1000, 200, CAUSE_DRAM);
@@ -278,7 +278,7 @@ TEST(a_cause_needs_five_samples_for_half_of_the_latency)
         }
 }
 
-/* 30 loads of 10 cycles for each of 100000 are little, whatever else was seen once. */
+/* Loads of 10 cycles, one in 100000 cycles, cost little, despite one long sample. */
 TEST(one_long_sample_costs_no_run)
 {
         struct tally tally = {0};
@@ -287,7 +287,7 @@ TEST(one_long_sample_costs_no_run)
         assert_int_equal(verdict(&tally, 1e-5), VERDICT_NONE);
 }
 
-/* What held up the program is summed by cause, and one long stall is one stall. */
+/* Stall cycles are summed by cause, and one long stall counts as one stall. */
 TEST(stalls_count_by_cause_and_as_equal_ones)
 {
         struct tally tally = {0};
@@ -315,8 +315,7 @@ static int descending(const void *left, const void *right)
         return (a < b) - (a > b);
 }
 
-/* With long tails the limit is a tenth of the sum that it leaves, or none. */
-/* SAMPLES of LEVEL that a cache held up, or that another load hid (RETIRE_CYCLES 0). */
+/* SAMPLES served by LEVEL; RETIRE_CYCLES is 0 if another load hid the latency. */
 static void add_cached(struct tally *tally, int samples, enum level level,
                        int64_t latency_cycles, int64_t retire_cycles)
 {
@@ -327,7 +326,7 @@ static void add_cached(struct tally *tally, int samples, enum level level,
                 tally_add(tally, &sample, ANSWER_NO, CAUSE_CACHE);
 }
 
-/* Most loads are L2's, and most waits L3's; or the other way round. */
+/* L2 serves most loads and L3 causes most waits, or the other way round. */
 TEST(the_cache_is_that_of_what_held_up_the_program)
 {
         struct tally waits = {0}, hidden = {0}, untimed = {0};
@@ -342,7 +341,7 @@ TEST(the_cache_is_that_of_what_held_up_the_program)
         assert_int_equal(tally_cache_level(&untimed), LEVEL_L3);
 }
 
-/* Lines on their way do not say where they come from, nor do few samples. */
+/* Outstanding lines do not show where they come from, nor do few samples. */
 TEST(too_few_loads_that_asked_tell_no_cache)
 {
         struct tally tally = {0};
@@ -356,6 +355,7 @@ TEST(too_few_loads_that_asked_tell_no_cache)
         assert_int_equal(tally_cache_level(&tally), LEVEL_L2);
 }
 
+/* With long tails the limit is a tenth of the sum of limited values. */
 TEST(no_sample_counts_for_more_than_a_tenth)
 {
         srand48(7);
@@ -377,7 +377,7 @@ TEST(no_sample_counts_for_more_than_a_tenth)
         }
 }
 
-/* No more than a twentieth is one sample's, unless several samples tell alike. */
+/* One sample counts for at most a twentieth, unless several samples are as long. */
 TEST(one_sample_has_a_twentieth_of_what_was_held_up)
 {
         double longest[STALL_LIMIT_PARTS] = {674066, 30000, 60, 60, 60, 60, 60};

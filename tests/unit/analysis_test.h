@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the analysis stage share. */
+/* Shared by the tests of the analysis stage. */
 #ifndef ANALYSIS_TEST_H
 #define ANALYSIS_TEST_H
 

@@ -32,11 +32,11 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
 
 #define expect(expected, ...) assert_int_equal(cause(__VA_ARGS__), expected)
 
-/* Of a sample with these facts, as struct sample_facts calls them. */
+/* The cause of a sample with these facts, members of struct sample_facts. */
 #define expect_of(expected, ...)                                                         \
         assert_int_equal(cause_of((struct sample_facts){__VA_ARGS__}), expected)
 
-/* Of a place with these facts, as struct verdict_facts calls them. */
+/* The verdict on these facts, members of struct verdict_facts. */
 #define expect_verdict(expected, ...)                                                    \
         assert_int_equal(verdict_of(&(struct verdict_facts){__VA_ARGS__}), expected)
 #define LATENCY_OF(cause, cycles) .cause_latency_cycles[cause] = (cycles)
@@ -57,14 +57,14 @@ TEST(slow_loads_of_contended_intervals_suffer_contention)
         expect(CAUSE_CACHE, LEVEL_L3, 400, false, ANSWER_YES, BOUND_BANDWIDTH);
 }
 
-/* Whatever else its interval was short of. */
+/* Even if the interval is short of bandwidth. */
 TEST(loads_that_no_store_forwards_to_say_so)
 {
         expect_of(CAUSE_STORE_FORWARDING, .level = LEVEL_L1, .latency_cycles = 700,
                   .unforwarded = true, .bandwidth_short = ANSWER_YES);
 }
 
-/* However long loads take: what other work hides costs nothing. */
+/* A latency that other work hides costs nothing, however long it is. */
 TEST(hidden_waits_are_none)
 {
         expect_verdict(VERDICT_DRAM_LATENCY, .latencies = 100, .cost_ratio = 0.5,
@@ -73,7 +73,7 @@ TEST(hidden_waits_are_none)
                        LATENCY_OF(CAUSE_DRAM, 1e5), .hidden = true);
 }
 
-/* Page faults need no samples: they are weighed with what loads held up, in cycles. */
+/* Page faults need no samples: their cycles are compared with loads' stall cycles. */
 TEST(page_faults_prevail_by_their_time)
 {
         struct verdict_facts facts = {
@@ -111,7 +111,7 @@ TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
                BOUND_IN_CORE); /* it needs none */
 }
 
-/* Buffers that are full of lines which wait for a DRAM that is short of bandwidth. */
+/* The buffers are full of lines that wait for DRAM, which is short of bandwidth. */
 TEST(or_for_bandwidth_where_that_is_short)
 {
 #define FULL(cycles, answer)                                                             \
@@ -138,7 +138,7 @@ TEST(or_for_their_set_of_l1)
                   .interval_bound = BOUND_IN_CORE, .set_conflict = true);
 }
 
-/* Such lines hold the buffers that others wait for. */
+/* Lines that crowd into few sets hold the buffers that others wait for. */
 TEST(buffers_held_by_few_sets_are_no_lack_of_buffers)
 {
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
@@ -149,7 +149,7 @@ TEST(buffers_held_by_few_sets_are_no_lack_of_buffers)
                   .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
 }
 
-/* Nor do such lines wait for a memory that is short of bandwidth. */
+/* Lines of one set do not wait for memory, even if it is short of bandwidth. */
 TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
 {
         expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, .latency_cycles = 251,
@@ -159,7 +159,7 @@ TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
                   .set_conflict = true);
 }
 
-/* A cache's lines come faster than pages are walked. */
+/* A cache delivers a line faster than a page walk ends. */
 TEST(or_for_their_translation_where_a_cache_had_the_line)
 {
         expect(CAUSE_TLB, LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE);
@@ -168,7 +168,7 @@ TEST(or_for_their_translation_where_a_cache_had_the_line)
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE);
 }
 
-/* Bursts that fill all buffers, in an interval whose bound is that of other work. */
+/* Bursts that fill all buffers, in an interval that is bound by other work. */
 TEST(so_did_those_of_intervals_that_lack_buffers_now_and_then)
 {
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
@@ -258,7 +258,7 @@ TEST(few_samples_tell_an_origin_when_they_agree)
         assert_int_equal(origin_of(0, 0, 0), ORIGIN_UNKNOWN);
 }
 
-/* Where no load waits for a buffer no cache is slow, whatever others met elsewhere. */
+/* If no load waits for a buffer, no cache is slow, even if other intervals differ. */
 TEST(free_buffers_leave_a_cache_no_reason_to_be_slow)
 {
         const struct origins cache = {.samples = 20,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calibrations that can be true and that cannot: a Zen 3 as published (AnandTech, AMD Zen
- * 3 Ryzen Deep Dive Review, 2020), and the same with figures of machines that were busy.
- */
+/* Plausible and impossible calibrations: a Zen 3 as published (AnandTech, AMD Zen 3 Ryzen
+ * Deep Dive Review, 2020), and a Zen 3 with figures of machines that were busy. */
 #include "calibration.h"
 #include "unit_test.h"
 

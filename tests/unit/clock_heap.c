@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of threads by their clocks, against a search through all of them. */
+/* The order of threads by their clocks, compared with a linear search. */
 #include "model/clock_heap.h"
 #include "unit_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of instructions beside that of objdump. */
+/* The text of instructions, compared with objdump's. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 
@@ -109,7 +109,7 @@ TEST(test_texts_are_objdumps)
 
 /* ---- a whole library ---- */
 
-/* The path of this process's C library; "": it has none of its own. */
+/* The path of this process's C library; "": it is linked statically. */
 static void libc_path(char *path, size_t bytes)
 {
         Dl_info info;
@@ -119,7 +119,7 @@ static void libc_path(char *path, size_t bytes)
                 *path = '\0';
 }
 
-/* Removes the count of a shift by 1, which versions of binutils write or not. */
+/* Removes the count of a shift by 1, which only some versions of binutils write. */
 static void remove_count_of_1(char *text)
 {
         char *count = strchr(text, '$');
@@ -129,7 +129,7 @@ static void remove_count_of_1(char *text)
                 memmove(count, operand + 1, strlen(operand));
 }
 
-/* One blank where there are several, and nothing of names and comments. */
+/* Replaces several blanks by one; removes symbol names and comments. */
 static void make_plain(char *text)
 {
         char *to = text;
@@ -153,7 +153,7 @@ static size_t parse_code(const char *text, uint8_t code[DISASSEMBLY_CODE_BYTES])
         return length;
 }
 
-/* Whether the text of CODE may be another than objdump's, EXPECTED. */
+/* Whether the text of CODE may differ from objdump's, EXPECTED. */
 static bool may_differ(const uint8_t *code, const char *expected)
 {
         return strstr(expected, "nop") || strcmp(expected, "xchg %ax,%ax") == 0 ||
@@ -162,7 +162,7 @@ static bool may_differ(const uint8_t *code, const char *expected)
                (code[0] == 0x62 && strncmp(expected, "vpcmp", 5) == 0);
 }
 
-/* Of each instruction of the C library's text. */
+/* Compares each instruction in the C library's code. */
 TEST(test_a_library_has_objdumps_texts)
 {
         char path[4096], command[4200], line[1024], text[DISASSEMBLY_TEXT_BYTES];
@@ -230,7 +230,7 @@ TEST(test_an_instruction_has_an_extension)
         assert_null(disassembly_extension((const uint8_t *)"\x06\x90", 2, mnemonic));
 }
 
-/* Sanitizers look at what is read and written. */
+/* Sanitizers check all reads and writes. */
 TEST(test_any_bytes_are_taken)
 {
         char text[DISASSEMBLY_TEXT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits a calibration, on machines that are not here: their kernels' files. */
+/* Limits of a calibration on machines that are not here: their kernels' files. */
 #include "tree_test.h"
 #include <math.h>
 
@@ -74,7 +74,7 @@ TEST(cached_files_of_groups_below_are_no_limit)
         assert_int_equal(cgroup_memory_bytes(root), 1000000 - 140000);
 }
 
-/* The container's group is what is mounted, under whatever path the host has it. */
+/* The container's group is the mounted one; its path on the host does not matter. */
 TEST(a_container_sees_its_own_group)
 {
         put_file("/proc/self/cgroup", "4:cpu:/docker/1a2b/inner\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For a group of tests: a directory in place of the user's for what memlag keeps. */
+/* For a group of tests: a temporary directory in place of memlag's data directory. */
 #ifndef DATA_HOME_H
 #define DATA_HOME_H
 

@@ -63,7 +63,7 @@ static void set_text(struct db *db, const char *key, const char *value)
         assert_ok(db_run_set_text(db, key, value, NULL));
 }
 
-/* A recorder that is killed at any time leaves none that looks complete. */
+/* A recorder killed at any time leaves no database that looks complete. */
 TEST(new_database_is_one_plain_file_of_an_unfinished_recording)
 {
         db_close(create_db("a.db"));
@@ -76,7 +76,7 @@ TEST(new_database_is_one_plain_file_of_an_unfinished_recording)
         expect("SELECT value FROM run WHERE key = 'state'", "recording");
 }
 
-/* In a process of its own: 0 if its files are limited to BYTES. */
+/* Sets the file limit in a child process. 0: its files are limited to BYTES. */
 static int limited_to(rlim_t bytes, rlim_t before, uint64_t database_bytes)
 {
         struct rlimit limit = {before, RLIM_INFINITY};
@@ -121,7 +121,7 @@ TEST(existing_database_is_replaced_only_by_force)
 
         assert_not_created("a.db", false, -EEXIST, "--force");
         expect("SELECT value FROM run", "first");
-        /* What --force would not replace is not told to take it. */
+        /* No hint at --force for a file that --force would not replace. */
         assert_not_created(".", false, -EEXIST, "is a directory");
         struct diag diag;
         write_text("other", "not a database");
@@ -289,7 +289,7 @@ TEST(older_version_is_migrated)
         db_close(open_db("a.db", DB_READ_ONLY));
 }
 
-/* Nothing is made again of what has the present shape; what its user added stays. */
+/* Tables of the current shape are not rebuilt; the user's additions stay. */
 TEST(present_version_keeps_its_findings)
 {
         db_close(create_db("a.db"));
@@ -301,7 +301,7 @@ TEST(present_version_keeps_its_findings)
         expect_int("SELECT count(*) FROM line_view", 1);
 }
 
-/* Whoever comes second finds it done, or is told that another is at it. */
+/* The second process finds the migration done, or gets -EBUSY. */
 TEST(two_processes_migrate_once)
 {
         for (int turn = 0; turn < 4; turn++) {
@@ -333,7 +333,7 @@ TEST(older_version_of_another_shape_stays_as_it_is)
         expect("SELECT function FROM location", "main");
 }
 
-/* SQLite would not notice: it reads no page of that table on its way to the others. */
+/* SQLite would not notice: it reads other tables without reading the damaged page. */
 TEST(damaged_file_is_not_written)
 {
         db_close(create_db("a.db"));
@@ -355,7 +355,7 @@ TEST(damaged_file_is_not_written)
         assert_false(exists("a.db-wal"));
 }
 
-/* What version 8 lacked is made; what somebody dropped is not made again, empty. */
+/* Objects that version 8 lacked are created. A dropped table is not recreated empty. */
 TEST(database_without_a_recorded_table_is_not_written)
 {
         static const char *const recorded[] = {
@@ -376,7 +376,7 @@ TEST(database_without_a_recorded_table_is_not_written)
         reopen();
 }
 
-/* Whoever it was that added it: it does not run, and is told. */
+/* A trigger does not run; opening to write reports it. */
 TEST(trigger_is_not_run_and_is_told)
 {
         db_close(create_db("a.db"));
@@ -477,7 +477,7 @@ static int read_command(void)
         return result;
 }
 
-/* Makes a.db, of which the recorder may die. */
+/* Makes a.db. DIES: its recorder ends without closing the database. */
 static void record_command(bool dies)
 {
         pid_t pid = dies ? fork() : 0;
@@ -543,7 +543,7 @@ TEST(next_writer_tidies_up_after_a_dead_one)
         expect("SELECT value FROM run", "./a.out");
 }
 
-/* Whether a file whose name ends with SUFFIX was made, of what WATCH has seen. */
+/* Whether WATCH has seen a new file whose name ends with SUFFIX. */
 static bool was_made(int watch, const char *suffix)
 {
         union {
@@ -563,7 +563,7 @@ static bool was_made(int watch, const char *suffix)
         return made;
 }
 
-/* A killed writer leaves nothing to undo, for which a reader may lack the right. */
+/* A killed writer leaves no journal. A reader may lack the right to roll one back. */
 TEST(opening_and_closing_needs_no_journal)
 {
         db_close(create_db("a.db"));
@@ -604,7 +604,7 @@ static struct {
         unsigned statements, trusting;
 } asked;
 
-/* Before each statement; a lock is not waited for. */
+/* Called before each statement; switches off waiting for locks. */
 static int see_statement(void *connection, int action, const char *a, const char *b,
                          const char *c, const char *d)
 {
@@ -623,7 +623,7 @@ static int see_connection(sqlite3 *connection)
         return sqlite3_set_authorizer(connection, see_statement, connection);
 }
 
-/* Nothing is asked before the schema has lost its rights; a lock is waited for once. */
+/* No statement runs with a trusted schema. A locked database gets one statement. */
 TEST(locked_database_is_asked_once)
 {
         db_close(create_db("a.db"));
@@ -649,7 +649,7 @@ static int count_connection(sqlite3 *connection)
         return SQLITE_OK;
 }
 
-/* How many connections it takes to open PATH: a second holds the wanted shape. */
+/* Connections needed to open PATH: a second one holds the reference schema. */
 static int connections_to_open(const char *path)
 {
         struct db *db;
@@ -662,12 +662,12 @@ static int connections_to_open(const char *path)
         return connections;
 }
 
-/* No shape is made to compare with, unless something is not word for word as it is. */
+/* No reference schema is built if the schema's text is the same, word for word. */
 TEST(whole_database_is_opened_without_comparing_shapes)
 {
         db_close(create_db("a.db"));
         assert_int_equal(connections_to_open("a.db"), 1);
-        /* What is left is a view too, and where schema.sql's begins. */
+        /* The shortened view is valid, and the beginning of schema.sql's view. */
         plain_exec("a.db", "PRAGMA writable_schema = ON;"
                            "UPDATE sqlite_schema SET sql = replace(sql,"
                            " ' AND i.ip = s.ip', '') WHERE name = 'sample_location';");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is at stake on a disk whose room and refusals are the test's. */
+/* Limits and reserve on a nearly full disk, whose free space the test simulates. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -59,7 +59,7 @@ static int remove_directory(void **state)
         return rmdir(directory); /* fails if there is anything */
 }
 
-/* The limits after so many looks, of which each may open no more than the first. */
+/* The limits after LOOKS looks. Only the first look may open files. */
 static struct room_limits looked(struct room *room, int looks)
 {
         struct room_limits limits = room_look(room, database);
@@ -86,7 +86,7 @@ static void check(uint64_t available, uint64_t all, bool is_full, uint64_t rows)
         assert_int_equal(entries(directory), 2);
 }
 
-/* 4096 bytes are for a row. */
+/* Each row is assumed to need 4096 bytes. */
 TEST(short_room_is_for_short_transactions)
 {
         check(2000 * MB, 2000 * MB, false, ROOM_ROWS);

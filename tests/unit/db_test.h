@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the sample database share: questions put to a database file by plain
- * SQLite, apart from the code under test. */
+/* Shared by tests of the sample database: queries of a database file through plain
+ * SQLite, without the code under test. */
 #ifndef DB_TEST_H
 #define DB_TEST_H
 
@@ -45,11 +45,11 @@ static inline long long plain_int(const char *path, const char *sql)
         return atoll(plain_text(path, sql));
 }
 
-/* What a query of a.db gives. */
+/* Compare the result of a query of a.db. */
 #define expect(sql, text)       assert_string_equal(plain_text("a.db", sql), text)
 #define expect_int(sql, number) assert_int_equal(plain_int("a.db", sql), number)
 
-/* What the ledger of a.db counts of KIND. */
+/* Compares the count of KIND in a.db's ledger. */
 static inline void expect_ledger(const char *kind, long long value)
 {
         expect_int(text_of("SELECT value FROM ledger WHERE kind = '%s'", kind), value);

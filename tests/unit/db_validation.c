@@ -5,7 +5,7 @@
 #include "validation.h"
 
 static const struct simulated_counters counters = {"skylake-sp", "on"};
-/* What comes of a file with TEXT; NULL: of none. */
+/* Loads a validation file with TEXT; NULL: no file. */
 static int load(const char *text, json_t **document)
 {
         struct diag diag;
@@ -51,7 +51,7 @@ static void release(void *block)
         free(block);
 }
 
-/* The string must be cleaned, which takes memory after all has been read. */
+/* Cleaning the string needs memory after the whole file has been read. */
 TEST(without_memory_nothing_is_kept)
 {
         json_t *document = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of raw rows: what it writes, what survives, and what a sample costs. */
+/* The writer of raw rows: its output, surviving rows, and the cost of a sample. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -168,7 +168,7 @@ static void assert_stacks(struct known_stack *stacks)
 {
         sqlite3 *sqlite = plain_open("a.db");
         sqlite3_stmt *statement;
-        /* A view would be read as a whole for each node. */
+        /* Without this copy each lookup would evaluate the whole view. */
         sqlite3_exec(sqlite,
                      "CREATE TEMP TABLE node (stack_id INTEGER PRIMARY KEY, parent_id,"
                      " process_id, ip); INSERT INTO node SELECT * FROM stack",
@@ -191,9 +191,9 @@ static int64_t write_known(const struct known_stack *stack, enum context_use use
         return id;
 }
 
-/* Allocations' nodes are packed; of those, in any order, that a sample is in too there
- * are rows as well. Whichever it is, a node is there once. Addresses are more than a pack
- * may hold, some of them above the middle of the address space. */
+/* Stack nodes of allocations are packed. Nodes that a sample uses too, earlier or later,
+ * are also rows. In either form a node exists once. There are more addresses than a pack
+ * may hold, some in the upper half of the address space. */
 TEST(stacks_of_allocations_are_packed)
 {
         int64_t second, samples = 0;
@@ -220,7 +220,7 @@ TEST(stacks_of_allocations_are_packed)
                     plain_int("a.db", "SELECT count(*) FROM stack_node") > samples);
         assert_true(plain_int("a.db", "SELECT count(*) FROM packed_stack") >
                     plain_int("a.db", "SELECT count(*) FROM stack_node"));
-        /* What a sample is in is a row up to the root. */
+        /* The callers of each row are rows too, up to the root. */
         expect_int("SELECT count(*) FROM stack_node WHERE parent_id NOT IN (SELECT "
                    "stack_id FROM stack_node)",
                    0);
@@ -233,7 +233,7 @@ static int64_t write_stack(const uint64_t *ips, size_t depth, enum context_use u
         return id;
 }
 
-/* A leaf of a pack says so: its address is no return address. */
+/* is_leaf marks packed leaves: their addresses are no return addresses. */
 TEST(packed_leaves_are_told)
 {
         const uint64_t ips[] = {0x10, 0x20, 0x30};
@@ -244,7 +244,7 @@ TEST(packed_leaves_are_told)
         expect_int("SELECT sum(ip) FROM packed_stack WHERE NOT is_leaf", 0x50);
 }
 
-/* Where a source names each stack once, only the callers are known from before. */
+/* A source may name each stack once; then only the callers can be known already. */
 TEST(new_stacks_share_their_callers)
 {
         const uint64_t first[] = {0x10, 0x20, 0x30}, second[] = {0x11, 0x20, 0x30};
@@ -260,8 +260,8 @@ TEST(new_stacks_share_their_callers)
         expect_int("SELECT count(*) FROM stack_node", 3);
 }
 
-/* An instruction may follow a call and be sampled itself: in one case its address is a
- * return address, in the other not, so that a node never means both. */
+/* The instruction after a call may be sampled too. Its address is then no return
+ * address. A node never means both. */
 TEST(leaf_and_caller_are_different_nodes)
 {
         const uint64_t deep[] = {0x10, 0x20, 0x30};
@@ -272,7 +272,7 @@ TEST(leaf_and_caller_are_different_nodes)
         expect_int("SELECT count(*) FROM stack WHERE ip = 0x20", 2);
 }
 
-/* ---- what survives ---- */
+/* ---- surviving rows ---- */
 
 /* Stacks and samples are written in groups; a commit may come before a group is full. */
 TEST(committed_samples_have_their_stacks_and_accesses)
@@ -332,7 +332,7 @@ TEST(totals_are_all_written)
                    200);
 }
 
-/* More sites than wait at once, most of which did the same as another. */
+/* More sites than wait at once; most have the same totals as another site. */
 TEST(totals_of_equal_sites_are_told_of_each)
 {
         enum { SITES = 40000 };
@@ -429,7 +429,7 @@ TEST(full_disk_keeps_what_was_committed)
         assert_non_null(kept);
         assert_non_null(strstr(kept, " samples were written before"));
 
-        /* No row may follow: those that it refers to may be gone. */
+        /* No row may follow: the rows that it refers to may be lost. */
         assert_int_equal(write_samples(1, NULL), -ENOSPC);
         assert_int_equal(writer_flush(r.writer, NULL), -ENOSPC);
         assert_int_equal(writer_close(r.writer, NULL), -ENOSPC);
@@ -440,7 +440,7 @@ TEST(full_disk_keeps_what_was_committed)
         expect("PRAGMA integrity_check", "ok");
 }
 
-/* However few rows each transaction has. */
+/* Even if each transaction has few rows. */
 TEST_WITH(a_limited_file_has_room_for_the_last_facts, enter_directory, leave_directory)
 {
         struct rlimit before;
@@ -466,7 +466,7 @@ TEST_WITH(a_limited_file_has_room_for_the_last_facts, enter_directory, leave_dir
                 assert_ok(setrlimit(RLIMIT_FSIZE, &before));
                 db_close(r.db);
                 expect("PRAGMA integrity_check", "ok");
-                /* Half of the room is for them. */
+                /* Half of the space is for samples. */
                 assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 300);
                 assert_ok(unlink("a.db"));
         }
@@ -480,7 +480,7 @@ TEST(a_second_recording_needs_a_second_file)
         db_close(r.db);
 }
 
-/* ---- what a sample costs ---- */
+/* ---- the cost of a sample ---- */
 
 static void write_realistic_samples(size_t count)
 {
