@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of readers of DWARF share: the debug information of the test itself. */
+/* Shared by tests of the DWARF readers: the debug information of the test itself. */
 #ifndef DWARF_TEST_H
 #define DWARF_TEST_H
 
 #include "die.h"
 #include "unit_test.h"
 
-/* The tests that do this are built with -g. */
+/* Tests that call this are built with -g. */
 static void open_own_dwarf(struct elf_file *file, struct dwarf_file *dwarf)
 {
         assert_ok(elf_file_open(file, "/proc/self/exe"));

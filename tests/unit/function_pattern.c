@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What users type, and the names as c++filt and memlag write them that they mean. */
+/* Patterns as users type them, and the names that c++filt and memlag write. */
 #include "function_pattern.h"
 #include "unit_test.h"
 

@@ -55,7 +55,7 @@ static void reference_remove(struct reference *reference, struct heap_block *blo
         *block = reference->blocks[--reference->count];
 }
 
-/* ---- what has ended, in any order ---- */
+/* ---- ended blocks, in any order ---- */
 
 struct ended {
         size_t count;
@@ -170,7 +170,7 @@ static void assert_same_block(const struct heap_block *real,
         assert_int_equal(real->inherited, wanted->inherited);
 }
 
-/* By what ends when a copy ends as a whole. */
+/* Counts live blocks: copies the heap and ends all blocks of the copy. */
 static size_t count_live(struct heap_live *live)
 {
         struct heap_live *copy = heap_live_copy(live);
@@ -299,7 +299,7 @@ TEST(growing_and_shrinking)
         close_heap(&heap);
 }
 
-/* A copy of PARENT, with a reference of its own; the sites are the same. */
+/* A copy of PARENT with a separate reference and the same sites. */
 static struct heap fork_heap(const struct heap *parent)
 {
         struct heap child = *parent;
@@ -352,7 +352,7 @@ TEST(what_one_changes_no_relative_sees)
         close_heap(&heaps[0]);
 }
 
-/* A server that forks for each request: a copy takes what changes, not the whole heap. */
+/* A server forks for each request. A copy takes memory for changes, not for the heap. */
 TEST(copies_share_what_none_has_changed)
 {
         enum { BLOCKS = 60000, COPIES = 200 };
@@ -413,7 +413,7 @@ TEST(an_error_of_the_caller_is_passed_on_and_the_heap_is_right)
         close_heap(&heap);
 }
 
-/* While a block is resized it is there, unless another has begun in its place. */
+/* A block lives while it is resized, unless a new block begins at its address. */
 TEST(a_block_lives_until_it_has_been_resized)
 {
         struct heap heap;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writers of the heap tracker's ring that are taken out of it after each single
- * instruction, for a while or for ever: the reader gets what the others write. The
- * processor's trap flag stops after each instruction, and a signal's handler jumps away.
- */
+/* The heap tracker's ring, with writers interrupted after any instruction, for a while
+ * or for ever. The reader gets all records of the other writers. The trap flag raises a
+ * signal after each instruction; the signal handler jumps out of the writer. */
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -13,7 +12,7 @@
 #include "sim_ring.h"
 #include "unit_test.h"
 
-/* ---- what the ring is linked with in the tracker ---- */
+/* ---- stubs for the rest of the tracker ---- */
 
 __thread union heap_thread heap_thread;
 
@@ -36,12 +35,12 @@ void link_ring(void)
 
 enum { TAIL_OF_RING = 32, SMALL = 0, LARGE = 1 };
 #define START                                                                            \
-        (UINT64_C(1) << 34) /* what a note says of the place's end begins anew there */
+        (UINT64_C(1) << 34) /* here the end position in a note wraps around to zero */
 
 static struct simpmu_slice *slice;
 static struct sim_ring reader;
 
-/* A ring in which the next place begins at POSITION. */
+/* A ring whose next reservation begins at POSITION. */
 static void begin(uint64_t position)
 {
         if (slice)
@@ -55,14 +54,14 @@ static void begin(uint64_t position)
             (struct sim_ring){.slice = slice, .tail = position, .many_producers = true};
 }
 
-/* Of the place that begins at START. */
+/* The first word of the reservation at START. */
 static const uint64_t *first_word(void)
 {
         return (const uint64_t *)(const void *)((const char *)slice +
                                                 SIMPMU_SLICE_HEADER_BYTES);
 }
 
-/* A thread that is not the one at hand. */
+/* A simulated thread. */
 struct writer {
         union heap_thread state;
 };
@@ -123,7 +122,7 @@ static void set_trap_flag(bool on)
                                      : "memory", "cc");
 }
 
-/* Has WRITER leave what it writes after so many instructions; false: it is written. */
+/* Interrupts WRITER after STEPS instructions; false: its record was complete before. */
 static bool leave_as(struct writer *writer, uint64_t addr, int size, long steps)
 {
         volatile bool left = true;
@@ -168,7 +167,7 @@ static void expect(uint64_t wanted)
         assert_int_equal(addr, wanted);
 }
 
-/* What is left to be read is WANTED, of which OPTIONAL may be missing. */
+/* The ring still holds the WANTED records; OPTIONAL (a bit mask) may be missing. */
 static void expect_all(const uint64_t *wanted, size_t count, uint64_t optional)
 {
         uint64_t found = 0, addr;
@@ -186,7 +185,7 @@ static void expect_all(const uint64_t *wanted, size_t count, uint64_t optional)
 
 /* ---- tests ---- */
 
-/* Whoever comes back to the ring makes what it has left void, whatever others did. */
+/* A writer that returns voids its unfinished record; others may have written since. */
 TEST(what_was_left_is_void)
 {
         for (int size = SMALL; size <= LARGE; size++)
@@ -211,7 +210,7 @@ TEST(what_was_left_is_void)
                 }
 }
 
-/* Two that leave the same place, or one after the other. */
+/* Two interrupted writers, at the same position or one after the other. */
 TEST(two_are_left)
 {
         bool left_a = true;
@@ -235,7 +234,7 @@ TEST(two_are_left)
         }
 }
 
-/* Whose thread is no more keeps the reader waiting, which knows who it was. */
+/* The record of a dead thread stalls the reader, which knows the thread's id. */
 TEST(the_dead_are_passed_over)
 {
         for (int size = SMALL; size <= LARGE; size++)
@@ -264,7 +263,8 @@ TEST(the_dead_are_passed_over)
                 }
 }
 
-/* A record that was left when it counted, and was read since: its place is another's. */
+/* Writer A is interrupted, and the reader reads its record if it is complete. B reuses
+ * the space before A returns. */
 static void reads_what_is_left(long steps, bool others, bool *left)
 {
         struct writer a, b;
@@ -302,7 +302,7 @@ TEST(what_was_read_is_let_be)
         }
 }
 
-/* A ring in which nobody has taken a place, and one that a target has written over. */
+/* An unused ring, an overwritten one, and one whose only record is complete. */
 TEST(a_ring_without_owners)
 {
         struct writer a;

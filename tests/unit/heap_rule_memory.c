@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The unwinder's memory: what was kept is found, and nothing else. */
+/* The unwinder's cache of rules finds the stored rules, and no others. */
 #include <pthread.h>
 
 #define TEST_SETUP empty
@@ -48,7 +48,7 @@ TEST(two_libraries_do_not_displace_each_other)
         }
 }
 
-/* As many as a program's hot paths have, in several objects. */
+/* As many calls as a program's hot paths have, in several objects. */
 TEST(hundreds_of_calls_have_room_in_each_layout)
 {
         enum { LAYOUTS = 500, OBJECTS = 5, CALLS = 100 };
@@ -87,7 +87,7 @@ TEST(all_is_forgotten_at_once)
         assert_true(has(500));
 }
 
-/* Few sets, so that they are written over all the time. */
+/* Uses few sets: rows are overwritten all the time. */
 static void *write_and_read(void *seed)
 {
         unsigned state = (unsigned)(uintptr_t)seed;

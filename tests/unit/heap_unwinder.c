@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracker's unwinder beside the C library's (backtrace, which is libgcc's). */
+/* The tracker's unwinder against the C library's (backtrace, which is libgcc's). */
 #include <execinfo.h>
 #include <pthread.h>
 
@@ -9,13 +9,13 @@
 
 enum { FRAMES = 64 };
 
-/* What the unwinder is linked with in the tracker. */
+/* A stub for the rest of the tracker. */
 bool calls_have_little_stack(void)
 {
         return false;
 }
 
-/* Both from inside this function, so that all frames but the first are the same. */
+/* Calls both unwinders here: all frames but the first are the same. */
 __attribute__((noinline)) static void compare_here(void)
 {
         void *wanted[FRAMES];
@@ -140,7 +140,7 @@ __attribute__((noinline)) static void go(unsigned way, int calls, struct path *p
         __asm__ volatile("");
 }
 
-/* Each way is gone many times, after each of the others. */
+/* Takes each path many times, in random order. */
 static void *numbers_are_as_different_as_stacks(void *unused)
 {
         struct path *known = calloc(PATHS, sizeof(*known));
@@ -178,7 +178,7 @@ TEST(stacks_have_numbers_of_their_own)
                 pthread_join(threads[i], NULL);
 }
 
-/* What is above is found by the frame pointer alone. */
+/* The unwinder finds the callers by the frame pointer alone. */
 __attribute__((noinline)) static void above_array(size_t length, struct path *path)
 {
         volatile char array[length];
@@ -202,7 +202,7 @@ __attribute__((noinline)) static void in_two_places(size_t length, struct path *
         array[length - 1] = array[0];
 }
 
-/* Where the one's return address was, it is still. */
+/* The return address of an earlier call remains in stack memory. */
 TEST(frames_that_were_left_are_not_taken_for_those_of_now)
 {
         struct path paths[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks that are kept are found again while the words that they read are the same. */
+/* Cached walks are found while the words that they read are the same. */
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -100,7 +100,7 @@ TEST(a_walk_that_is_too_long_or_was_not_whole_is_not_kept)
         assert_false(finds(&start, 5));
 }
 
-/* By a jump out of a signal's handler, or a fork. */
+/* A jump out of a signal handler, or a fork, may end a writer. */
 TEST(a_writer_that_has_gone_keeps_nobody_waiting)
 {
         struct walk_start start = start_at(words);
@@ -111,7 +111,7 @@ TEST(a_writer_that_has_gone_keeps_nobody_waiting)
         assert_null(walk_begin(&memory, &start));
 }
 
-/* Another stack was here, and longer: behind the first word that differs none is read. */
+/* A longer stack was here. No word behind the first different word is read. */
 TEST(nothing_is_read_behind_a_word_that_differs)
 {
         const size_t page = 4096;
@@ -128,7 +128,7 @@ TEST(nothing_is_read_behind_a_word_that_differs)
         munmap(pages, 2 * page);
 }
 
-/* Each thread keeps walks over a stack of its own, in one row, and finds some of them. */
+/* Each thread caches walks over a separate stack, all in one row, and finds some. */
 static void *keep_and_find(void *stack)
 {
         struct walk_start start = start_at(stack);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the simulated host takes over from a calibration. */
+/* Values that the simulated host takes from a calibration. */
 #include "host_preset.h"
 #include "unit_test.h"
 
-/* KEY's value in the preset of CALIBRATION, which is used up. */
+/* KEY's value in the preset of CALIBRATION, which is freed. */
 static double preset_value(json_t *calibration, const char *key)
 {
         char *text = host_preset(calibration);
@@ -23,7 +23,7 @@ static double preset_of_jumps(const char *key, double jump_cycles)
                             key);
 }
 
-/* As many in a cycle as go into one; no fewer and no more than a preset may have. */
+/* One run in JUMP_CYCLES cycles, within the limits of presets. */
 TEST(a_core_of_slow_jumps_has_a_part_of_a_run_in_a_cycle)
 {
         static const struct {
@@ -63,7 +63,7 @@ TEST(failed_forwarding_takes_what_its_chain_took)
         assert_float_equal(preset_value(json_object(), "core.unforwarded_cycles"), 19, 0);
 }
 
-/* Each line stored to is read before; memory is busy for 97 % of the time. */
+/* A stored line is first read. Memory is busy for 97 % of the time. */
 TEST(the_memory_has_the_most_that_was_moved)
 {
         const char *origin;
@@ -89,8 +89,8 @@ TEST(nontemporal_stores_keep_a_buffer_as_little_says)
         assert_float_equal(preset_value(json_object(), "dram.nontemporal_ns"), 70, 0);
 }
 
-/* 80 places, which a written line keeps for 60 ns, 10 fill buffers, and a streamer 40
- * lines ahead: made into bandwidths by Little's law, at 100 ns a line. */
+/* 80 queue entries, which a written line occupies for 60 ns more; 10 fill buffers; and a
+ * streamer 40 lines ahead. Little's law gives the bandwidths, at 100 ns a line. */
 TEST(bandwidths_of_one_thread_tell_queue_writes_and_streamer)
 {
         static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Debugging information that leads nowhere, as a part of the program to damage. */
 
-/* A unit of its own beside the compiler's: entries that are their own origin, their
- * own type and their own sibling, and a call in a file that does not exist. */
+/* A compile unit beside the compiler's. Entries are their own origin, type or sibling.
+ * The file of a call does not exist. */
 __asm__(".pushsection .text\n"
         ".globl hostile_code\n"
         ".type hostile_code, @function\n"
@@ -44,7 +44,7 @@ __asm__(".pushsection .text\n"
         ".4byte hostile_function - hostile_unit, hostile_function - hostile_unit\n"
         "hostile_inlined: .uleb128 3\n .8byte hostile_code, hostile_code + 5\n"
         ".4byte hostile_inlined - hostile_unit, 0xffffffff, 0xffffffff\n"
-        /* in rdi; in register 2^63; in what only computing tells */
+        /* in rdi; in register 2^63 - 1; at a computed address */
         ".uleb128 10, 1\n .byte 0x55\n .4byte hostile_pointer - hostile_unit\n"
         ".uleb128 10, 10\n .byte 0x90\n .uleb128 0x7fffffffffffffff\n"
         ".4byte hostile_pointer - hostile_unit\n"

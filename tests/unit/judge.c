@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts on counters whose faults are known: those that M17 and B20 found. */
+/* Verdicts on counters with known faults, which M17 and B20 found. */
 #include <math.h>
 
 #include "judge.h"
@@ -7,7 +7,7 @@
 
 enum { LINES = 8192 };
 
-/* A kernel of LINES lines, of which an event counted COUNTED. */
+/* A kernel of LINES lines; an event should count EXPECTED and counted COUNTED. */
 static struct observation lines(double expected, double counted, bool prefetchable)
 {
         return (struct observation){.expected = {expected, expected, LINES},
@@ -34,7 +34,7 @@ TEST(a_right_counter_is_exact)
         assert_true(judgement.correlation > 0.99);
 }
 
-/* H20: off-core responses leave out what was prefetched, whatever their name says. */
+/* H20: off-core response events omit prefetched lines, despite their names. */
 TEST(off_core_responses_miss_prefetches)
 {
         const struct observation all[] = {lines(0, 0, false), lines(LINES, 8192, false),
@@ -69,7 +69,7 @@ TEST(the_kernel_that_is_furthest_off_is_told)
         assert_ptr_equal(judge(CONCEPT_STALLS, all, 5).worst, &all[0]);
 }
 
-/* A count of half the truth can lie between what chases and memread tell. */
+/* Half of the true count may lie within the bounds from chases and memread. */
 TEST(only_a_truth_that_is_one_number_makes_exact)
 {
         struct observation all[] = {lines(0, 0, false), lines(0, 2000, true)};
@@ -110,16 +110,16 @@ TEST(a_counter_that_does_not_repeat_is_noisy)
         assert_int_equal(verdict(CONCEPT_DRAM_READ, all, 2), EVENT_NOISY);
         double values[] = {90, 100, 110};
         assert_true(fabs(judge_spread(values, 3, 100) - 0.1) < 1e-9);
-        /* What is near nothing may change. */
+        /* A count near zero may vary. */
         double small[] = {0, 1, 2};
         assert_true(fabs(judge_spread(small, 3, 1000) - 0.001) < 1e-9);
 }
 
 /* ---- M17's three chases ---- */
 
-/* Cycles of a step: memory answers after 250, a multiplication takes 3.
- * STALLS_L1D_PENDING is what the paper expects; STALLS_LDM_PENDING also counts the waits
- * between dependent multiplications. */
+/* Cycles of a step: a memory access takes 250, a multiplication 3. STALLS_L1D_PENDING
+ * counts as the paper expects; STALLS_LDM_PENDING also counts the waits between
+ * dependent multiplications. */
 enum { LATENCY = 250, MULTIPLICATIONS = 24 };
 
 static struct judgement judge_stalls(double plain, double independent, double dependent)
@@ -154,7 +154,7 @@ TEST(stalls_with_a_miss_pending_are_told_from_others)
 
 /* ---- what kernels do, counted by hand ---- */
 
-/* Chases in the caches tell stalls for one of them from stalls for what lies behind. */
+/* Chases in each cache separate stalls on that cache from stalls on farther levels. */
 TEST(each_cache_has_its_stalls)
 {
         static const struct trial_sizes sizes = {32 << 10, 1 << 20, 8 << 20, 64 << 20};
@@ -172,7 +172,7 @@ TEST(each_cache_has_its_stalls)
                 }
 }
 
-/* Stores that own lines are no loads' demand, and without them nothing is owned. */
+/* Stores request ownership of lines, not demand reads. Loads do the opposite. */
 TEST(demand_is_of_loads_or_of_stores)
 {
         static const struct trial_sizes sizes = {32 << 10, 128 << 10, 0, 3 << 20};
@@ -187,7 +187,7 @@ TEST(demand_is_of_loads_or_of_stores)
         assert_true(trial_expects(&load, CONCEPT_DEMAND_RFO, 1, 1).high == 0);
 }
 
-/* Streams fill the queue beyond L2 unknown often; a chase does not. */
+/* Streams fill the queue beyond L2 an unknown number of times; a chase never does. */
 TEST(the_queue_is_right_when_it_was_full)
 {
         struct observation chase = lines(0, 10, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a latency under load that never grew, or whose turns differed. */
+/* Notes on a latency under load that never grew, or whose turns differed. */
 #include <jansson.h>
 
 #include "knee_note.h"
@@ -10,8 +10,8 @@ struct load {
         double delay, gbs, ns;
 };
 
-/* Of a machine of two CPUs, whose loads of one thread and of two have ONE_GBS and
- * TWO_GBS, with COUNT points under load and no knee. */
+/* The document of a machine of two CPUs, with COUNT points under load and no knee. Loads
+ * of one thread and of two threads reach ONE_GBS and TWO_GBS. */
 static json_t *document_of(double one_gbs, double two_gbs, const struct load *loads,
                            size_t count)
 {

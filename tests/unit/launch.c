@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher, seen from the target: what it inherits, its signals, its end. */
+/* The launcher, seen from the target: inherited state, signals and end. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -121,7 +121,7 @@ TEST(a_signal_before_the_start_keeps_the_target_from_starting)
         assert_int_equal(access("started", F_OK), -1);
 }
 
-/* What SCRIPT prints; it runs as a plain child, or as a target. */
+/* The output of SCRIPT, run as a plain child or as a target. */
 static const char *output_of(const char *script, bool as_target)
 {
         static char text[2][512];

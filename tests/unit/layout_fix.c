@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other layouts of a struct and the map to them, beside the C compiler's layouts. */
+/* Other layouts of a struct, and the map to them, against the compiler's layouts. */
 #define TEST_SETUP fill_rows
 #include "layout_fix.h"
 #include "simpmu/model/layout.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of figures that a calibration lacks: all are told, those for want of time
- * in one line. */
+/* Notes on figures that a calibration lacks: all are named. Figures without time share
+ * one line. */
 #include <jansson.h>
 
 #include "left_out_note.h"
@@ -43,7 +43,7 @@ TEST(figures_without_time_share_a_note)
         json_decref(left_out);
 }
 
-/* Each figure that --sim-cpu host needs; L2 and L3 where the system tells of them. */
+/* Each figure that --sim-cpu host needs; L2 and L3 if the system reports them. */
 TEST(all_that_a_host_lacks_is_named)
 {
         json_t *document = json_pack("{s:{s:[{s:i}, {s:i}, {s:i}]}}", "caches", "levels",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mappings of a process beside the plainest model of them: one entry a page. */
+/* The mappings of a process, compared with the simplest model: one entry a page. */
 #include "mapping_set.h"
 #include "unit_test.h"
 
