@@ -42,7 +42,7 @@ static void assert_within(double value, double expected, double ratio)
 
 TEST(lower_quartile_ignores_noise)
 {
-        double values[40]; /* of which half are disturbed */
+        double values[40]; /* half are disturbed */
         for (size_t i = 0; i < 40; i++)
                 values[i] = i % 2 ? 10 + (double)i : 10;
         struct estimate estimate = estimate_of(values, 40);
@@ -90,8 +90,8 @@ TEST(an_unknown_error_is_the_worst)
         assert_string_equal(survey.worst_figure, "the second");
 }
 
-/* Three quarters of the rounds are beside a busy neighbour, or were interrupted: what is
- * left counts. Without that, those beside the neighbour do. */
+/* Most rounds ran beside a busy neighbour, or were interrupted: only the other rounds
+ * count. Without them, the rounds beside the neighbour count. */
 TEST(disturbed_rounds_count_only_without_others)
 {
         struct series series = {0};
@@ -119,7 +119,7 @@ TEST(disturbed_rounds_count_only_without_others)
         assert_true(low == 2 && high == 18);
 }
 
-/* Their times are those of the programs that had the CPU meanwhile. */
+/* Their times include programs that had the CPU meanwhile. */
 TEST(few_interrupted_visits_are_worthless)
 {
         struct series series = {0};
@@ -161,9 +161,9 @@ TEST(what_cannot_be_is_not_believed)
         assert_true(curve_walk_can(22.4, NAN)); /* nothing to compare with */
 }
 
-/* Costs of a TLB of FIRST and SECOND entries, whose second level takes 2 ns: a chase in
- * random order begins to miss a tenth before an end, and misses always from a third
- * beyond it. A walk takes WALK_NS, GROWS times that for each octave beyond 4096 pages. */
+/* Costs of a TLB of FIRST and SECOND entries, whose second level takes 2 ns. A random
+ * chase begins to miss a tenth before the end of a level, and always misses from a third
+ * beyond. A walk takes WALK_NS, times GROWS for each octave beyond 4096 pages. */
 static void make_tlb(double first, double second, double walk_ns, double grows,
                      struct page_point *points, size_t count)
 {
@@ -180,7 +180,7 @@ static void make_tlb(double first, double second, double walk_ns, double grows,
         }
 }
 
-/* Whatever the walks of many more pages take. */
+/* However long the walks of many more pages take. */
 TEST(the_second_level_ends_where_it_does)
 {
         enum { POINTS = 19 };
@@ -197,7 +197,7 @@ TEST(the_second_level_ends_where_it_does)
         }
 }
 
-/* In each of twelve visits but some by chance, another thread has a part of the TLB. */
+/* Another thread uses a part of the TLB in all but a few of twelve visits. */
 TEST(what_another_thread_takes_of_the_tlb_does_not_count)
 {
         enum { POINTS = 19, VISITS = 12 };
@@ -252,8 +252,8 @@ TEST(a_second_level_may_reach_all)
         assert_true(curve_second_reach(points, 6, 5) == (double)points[5].pages);
 }
 
-/* A block of STEPS steps of HIT cycles each, but MISS where others have thrown the line
- * out, one of THROWN. The clock goes in steps of 10 ns, 27 cycles at 2.7 GHz. */
+/* A block of STEPS loads of HIT cycles each. One in THROWN takes MISS cycles, as others
+ * evicted its line. The clock's resolution is 10 ns, 27 cycles at 2.7 GHz. */
 static double block_cycles(unsigned steps, double hit, double miss, unsigned thrown)
 {
         enum { TIMING = 45, CLOCK_CYCLES = 27 };
@@ -293,8 +293,8 @@ TEST(interrupted_rounds_are_better_than_none)
         assert_int_equal(series_estimate(&series).rounds, SERIES_MAX);
 }
 
-/* Two sizes have one latency but for noise: together they tell it better than the lower.
- */
+/* Two sizes have one latency but for noise: together they estimate it better than the
+ * lower one. */
 TEST(joined_series_tell_more)
 {
         struct series one = {0}, other = {0}, both = {0};
@@ -367,8 +367,8 @@ TEST(noise_makes_no_levels)
         assert_within(plateaus[1].ns, 3.8, 0.15);
 }
 
-/* What a processor shared with others showed: a part of the last cache, and then sizes of
- * which some of the lines are there; and a fourth level that the system does not know. */
+/* Levels found on a shared processor: a part of the last cache, then sizes with some
+ * lines still cached. Also a fourth level that the system does not report. */
 TEST(what_is_nearly_memory_is_no_cache)
 {
         struct plateau found[] = {{32768, 1.1, 0},
@@ -417,14 +417,14 @@ TEST(latency_that_the_tlb_bounds_is_no_cache)
         double memory_ns = levels[found - 1].ns;
         found = curve_merge_plateaus(levels, found, reports, 3);
         found = curve_cache_levels(levels, found, 3, true);
-        assert_int_equal(found, 3); /* the third is that of memory */
+        assert_int_equal(found, 3); /* the third is memory */
         curve_capacities(points, count, memory_ns, levels, found);
         assert_true(curve_may_be_memory(&levels[2], reports[2], memory_ns, true));
         assert_true(curve_may_be_memory(&levels[2], reports[2], memory_ns, false));
         for (size_t i = 0; i < 2; i++)
                 assert_false(
                     curve_may_be_memory(&levels[i], reports[i], memory_ns, true));
-        /* A true one on small pages; a part that a hypervisor tells of; a slow one. */
+        /* A real L3 on small pages; a part that a hypervisor reports; a slow L3. */
         const struct plateau third = {32 << 20, 14, 0}, slow = {32 << 20, 60, 0};
         assert_false(curve_may_be_memory(&third, 32 << 20, 160, true));
         assert_false(curve_may_be_memory(&third, 16 << 20, 160, false));
@@ -432,7 +432,7 @@ TEST(latency_that_the_tlb_bounds_is_no_cache)
         assert_false(curve_may_be_memory(&slow, 0, 110, false));
 }
 
-/* The same machine with few neighbours and with many, who have more of the last cache. */
+/* The same machine with few and many other tenants, who use more of the last cache. */
 TEST(a_level_has_its_latency_wherever_it_ends)
 {
         enum { MIB = 1 << 20 };
@@ -472,18 +472,18 @@ TEST(a_level_without_a_plateau_has_a_latency)
         assert_int_equal(level.capacity_bytes, 4 * MIB); /* half way is at 85.9 */
         assert_false(curve_hidden_level(&miss, 158, &level));
         assert_false(curve_hidden_level(&none, 158, &level));
-        /* Whatever sizes there are, four an octave: one is just beyond. */
+        /* With four sizes an octave, one or two are just beyond any size. */
         for (double before = 20000; before < 2e8; before *= 1.07) {
                 unsigned beyond = 0;
                 for (double size = 4096; size < 1e9; size *= exp2(0.25))
                         beyond += curve_is_beyond((uint64_t)size, (uint64_t)before);
                 assert_in_range(beyond, 1, 2);
         }
-        assert_false(curve_is_beyond(2 * MIB, MIB)); /* some of it is still found there */
+        assert_false(curve_is_beyond(2 * MIB, MIB)); /* some lines are still cached */
 }
 
-/* The share of a chase's loads that hit a cache of WAYS under LRU, with LINES for each
- * set on the average and pages anywhere: lines of a set are distributed by Poisson. */
+/* The share of a chase's loads that hit a cache of WAYS under LRU, with LINES a set on
+ * average. Pages lie anywhere: the number of lines in a set is Poisson-distributed. */
 static double lru_hits(double ways, double lines)
 {
         double term = exp(-lines), sum = 0;
@@ -492,9 +492,9 @@ static double lru_hits(double ways, double lines)
         return sum;
 }
 
-/* A cache ends where half of it is missed, also where latency rises long before: 96
- * entries of the TLB reach 384 KiB, one of its second level takes 1.9 ns. The next level
- * has a plateau of its own, or is shared by others who leave a tenth of it. */
+/* A cache ends where half of the loads miss it, even if latency rises long before: 96 TLB
+ * entries reach 384 KiB, and the second-level TLB takes 1.9 ns. The next cache has a
+ * separate plateau, or others use nine tenths. */
 TEST(a_cache_ends_where_half_is_missed)
 {
         enum { KIB = 1 << 10, MIB = 1 << 20 };
@@ -534,7 +534,7 @@ TEST(a_cache_ends_where_half_is_missed)
                         assert_true(ratio >= exp2(-0.25) / 1.01 && ratio < exp2(0.25));
                 }
         }
-        /* Where it is not known what comes next, what the plateau told stays. */
+        /* If the next latency is unknown, the plateau's capacity stays. */
         const struct latency_point flat[] = {{16 * KIB, 1, 0}, {32 * KIB, 1, 0}};
         struct plateau only = {20 * KIB, 1, 0};
         curve_capacities(flat, 2, NAN, &only, 1);
@@ -554,7 +554,7 @@ TEST(a_part_of_a_level_is_no_level)
         assert_int_equal(curve_merge_plateaus(found, 5, reports, 3), 4);
         assert_true(found[1].ns == 3.8 && found[1].capacity_bytes == 860 * KIB);
         assert_true(found[2].ns == 14 && found[3].ns == 168);
-        /* Where the system tells nothing each plateau stays. */
+        /* If the system reports nothing, each plateau stays. */
         assert_int_equal(curve_merge_plateaus(found, 4, reports, 0), 4);
         assert_int_equal(curve_merge_plateaus(found, 0, reports, 3), 0);
 }
@@ -728,7 +728,7 @@ static int prepare_nothing(struct kernel_share *share, struct diag *error)
         return 0;
 }
 
-/* Uses the CPU, whatever else that does meanwhile. */
+/* Uses SPIN_NS of CPU time a pass, however long that takes. */
 static void spin(struct kernel_share *share, uint64_t passes)
 {
         struct timespec now;
@@ -748,7 +748,7 @@ static void count_nothing(const struct kernel_parameters *parameters,
         *counts = (struct kernel_counts){0};
 }
 
-/* Not once for each thread, whose data lies in one mapping with that of the others. */
+/* Not once for each thread: the data of all threads lies in one mapping. */
 TEST(huge_pages_are_counted_once)
 {
         struct kernel_parameters parameters = kernel_load.defaults;
@@ -762,7 +762,7 @@ TEST(huge_pages_are_counted_once)
                 skip_test("huge pages were not counted: there are none");
 }
 
-/* As those of all parts: with an error, and left out by name where it cannot be. */
+/* As in all parts: figures have an error; impossible figures are left out by name. */
 TEST(visits_to_arithmetic_count)
 {
         struct survey survey = {.cpus = cpus,
@@ -796,8 +796,8 @@ TEST(visits_to_arithmetic_count)
         free(arithmetic);
 }
 
-/* Neighbours make each load take 20 ns in place of 16 but for one visit. Ten, of loads of
- * 160 ns, are what the core has under way, and that the visits differ is told. */
+/* In all visits but one, neighbours slow each load from 16 to at least 20 ns. Ten loads
+ * of 160 ns overlap on this core. The difference between visits becomes an error. */
 TEST(misses_at_once_are_of_the_shortest_visit)
 {
         struct survey survey = {.idle_ns = 160, .left_out = json_array()};
@@ -849,7 +849,7 @@ TEST(walks_are_of_four_mappings_a_sweep)
         }
 }
 
-/* Of branches that were not visited, the reader asks which figure lacks for it. */
+/* Without measured branches, the note names the missing figure. */
 TEST(a_wrong_prediction_without_visits_is_left_out_by_name)
 {
         struct survey survey = {.core_ghz = 1, .unvisited = json_array()};
@@ -865,7 +865,7 @@ TEST(a_wrong_prediction_without_visits_is_left_out_by_name)
         free(core);
 }
 
-/* Neighbours that are alike but for their pages: the first has huge ones. */
+/* Two buffers that differ only in their pages: the first has huge pages. */
 TEST(huge_pages_are_counted_where_they_are)
 {
         enum { BYTES = 16 << 20 };
@@ -898,7 +898,7 @@ TEST(a_round_is_the_time_of_all_threads)
         cpu_set_t all;
         assert_ok(sched_getaffinity(0, sizeof(all), &all));
         assert_ok(cpu_pin(cpus.cpus[0], &diag));
-        cpus.count = 1; /* so that none is pinned elsewhere */
+        cpus.count = 1; /* pins no thread elsewhere */
         assert_ok(measure(&spinner, &parameters, &cpus, rounds, ROUNDS, &diag));
         assert_ok(sched_setaffinity(0, sizeof(all), &all));
         for (size_t i = 0; i < ROUNDS; i++)

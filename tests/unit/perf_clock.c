@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A page fault happened between two looks at CLOCK_MONOTONIC, and so must its record. */
+/* A page fault happens between two reads of CLOCK_MONOTONIC; its record must agree. */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ static uint64_t next_time(struct ring *ring, const struct record_layout *layout)
         return 0;
 }
 
-/* A control page of its own; NULL: it does not tell perf's clock. */
+/* A separate control page; NULL: it does not describe perf's clock. */
 static struct perf_event_mmap_page *clock_page(void)
 {
         struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What counters gained, on openings whose true counts are known by construction. */
+/* Counter increments, on openings whose true counts are known by construction. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
 #include "counting.h"
@@ -114,7 +114,7 @@ TEST(in_turns)
         assert_int_equal(missed.samples_ns, 1 * MS);
 }
 
-/* A counter that did not run is told of with its next reading, for the whole time. */
+/* A counter that did not run is reported at its next reading, for the whole time. */
 TEST(not_at_all)
 {
         size_t first = open_group(1), second = open_group(2);
@@ -134,7 +134,7 @@ TEST(not_at_all)
         assert_string_equal(gains[0].name, "fb_full");
 }
 
-/* Two tasks on this CPU, one of which is elsewhere most of the time: no estimate. */
+/* Two tasks use this CPU, but one mostly runs elsewhere: nothing is estimated. */
 TEST(several_openings)
 {
         size_t first = open_group(1), second = open_group(1);
@@ -150,7 +150,7 @@ TEST(several_openings)
         assert_int_equal(gain_of("pending"), 0);
 }
 
-/* What cannot be read takes nothing from the others, and is counted when it is back. */
+/* An unreadable opening takes nothing from the others. It counts again once readable. */
 TEST(one_opening_stops)
 {
         size_t first = open_group(1), second = open_group(1);
@@ -200,7 +200,7 @@ TEST(moments_between_readings)
         assert_int_equal(missed.counters_ns, 0);
 }
 
-/* What was never read is not zero: it could not be opened, or is not for this CPU. */
+/* A counter that was never read is not zero: opening failed, or it is for other CPUs. */
 TEST(not_open)
 {
         size_t opening = open_group(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of recordings: small ones made by hand from perf's description of the
- * format, every way of cutting them short, and real ones, whose numbers of samples two
- * other readers gave (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
+/* The reader of recordings. Small ones are made by hand from perf's description of the
+ * format, and cut short in every way. Two other readers gave the sample counts of real
+ * recordings (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -590,7 +590,7 @@ TEST(loads_of_a_real_skylake)
         assert_int_equal(reading.kinds[RECORD_FORK], 2955);
         assert_int_equal(reading.kinds[RECORD_EXIT], 59);
         assert_int_equal(reading.weights_in_range, 14);
-        assert_int_equal(reading.unlocked_loads, 12); /* two of them are locked */
+        assert_int_equal(reading.unlocked_loads, 12); /* two are locked */
         assert_int_equal(reading.rounds, 30);
         assert_int_equal(reading.damaged + reading.unknown, 0);
         assert_non_null(strstr(reading.names, "MEM_TRANS_RETIRED.LOAD_LATENCY"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sources and weights: values that real CPUs gave, beside what perf said of them
+/* Data sources and weights: values of real CPUs, compared with perf's descriptions
  * (../shared/facts/datasrc-vectors.csv, or $MEMLAG_SHARED), and the kernel's tables. */
 #include <linux/perf_event.h>
 
@@ -7,7 +7,7 @@
 #include "retire_latency.h"
 #include "unit_test.h"
 
-/* ---- perf's words for what the decoder says ---- */
+/* ---- perf's words for the decoder's results ---- */
 
 /* The text of FIELD ("LVL ") in perf's description, up to the next '|' or ','. */
 static void perf_field(const char *perf, const char *field, char *text, size_t size)

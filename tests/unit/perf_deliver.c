@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Perf records of processes of known story, and the rows that a reader must find. */
+/* Perf records of processes with a known history, and the rows made from them. */
 #define TEST_SETUP begin
 #include "sink_test.h"
 

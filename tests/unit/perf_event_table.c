@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of Intel's and AMD's events beside libpfm4's. */
+/* The tables of Intel's and AMD's events, compared with libpfm4's. */
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -12,7 +12,7 @@
 
 /* ---- libpfm4 ---- */
 
-/* What libpfm4 4.13 is known to have wrong or not to have:
+/* Events that libpfm4 4.13 is known to have wrong or to lack:
  * ../shared/facts/intel_events.md, from Intel's lists and a recording of a real CPU. */
 static bool pfm_is_wrong(const char *pmu, const struct event *event)
 {
@@ -130,7 +130,7 @@ static const struct event *amd_event_named(int64_t family, const char *name)
 
 enum { ZEN_2, ZEN_3, ZEN_4, ZENS };
 
-/* What libpfm4 calls AMD's EVENT on the CPU; NULL: nothing. */
+/* libpfm4's name for AMD's EVENT on the CPU; NULL: none. */
 static const char *pfm_name_of_amd(const char *event, int zen)
 {
 #define ON_EACH(name) name, name, name
@@ -163,7 +163,7 @@ static const char *pfm_name_of_amd(const char *event, int zen)
         return NULL;
 }
 
-/* All of them, and on each CPU those that it has. */
+/* libpfm4 has every AMD event of each CPU, and with the same code. */
 TEST(amd_events_are_libpfm4s)
 {
         static const struct {
@@ -224,9 +224,9 @@ TEST(cpus_are_found)
         assert_int_equal(event_counters("ADL", CORE_E), 6);
 }
 
-/* ---- what becomes of the counts ---- */
+/* ---- names in the analysis ---- */
 
-/* Analysis knows the counters by their names, whatever the CPU calls them. */
+/* The analysis knows each counter by the names of all CPUs. */
 TEST(analysis_knows_the_names)
 {
         static const char *const platforms[] = {

@@ -77,7 +77,7 @@ TEST(equal_times_keep_their_order)
         struct order *order = order_new(1 << 20, check, &seen);
         for (uint64_t serial = 1; serial <= 1000; serial++)
                 assert_ok(add(order, &seen, serial, serial % 2));
-        /* The first 500 are those with time 0, the even ones. */
+        /* The first 500 have time 0 and even serial numbers. */
         assert_int_equal(order_flush(order), -ECANCELED);
         assert_int_equal(seen.sum, 500 * 501);
         /* After an error the rest is still there, in order. */

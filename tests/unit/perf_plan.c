@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans for machines that are not here, from Haswell to Granite Rapids and of Zen: which
- * events, with which codes, in which groups. The codes are those of Intel's documents,
- * written here by hand. */
+/* Plans for machines that are not here, from Haswell to Granite Rapids and of Zen: their
+ * events, codes and groups. The codes are copied by hand from Intel's documents. */
 #define TEST_TEARDOWN free_plan
 #include "plan_ibs.h"
 #include "plan_pebs.h"
@@ -293,8 +292,8 @@ TEST(counters_are_those_of_the_generation)
                 const struct plan_options *options;
                 const char *groups;
         } cases[] = {
-            /* Four counters with hyper-threads on: load latency has one of them (3), LMRL
-             * the rest. */
+            /* Four counters with hyper-threads on: load latency has counter 3, LMRL the
+             * rest. */
             {"Haswell", server(63, 2), &usual,
              "1cd | 148 8d1 40d1 3c c0 | 1000248 1b2 8a2 3c c0 | "
              "40004a3 c000ca3 8a2 3c c0"},
@@ -417,7 +416,7 @@ TEST(validated_counters)
         assert_null(strstr(plan_text(), "18001b1"));
 }
 
-/* Each kind of core has its own events, on its own CPUs. */
+/* Each kind of core has separate events and CPUs. */
 TEST(alder_lake_has_two_kinds_of_core)
 {
         struct machine machine = alder_lake();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sysfs says of a PMU, in the forms of Linux's Documentation/ABI. */
+/* A PMU's description in sysfs, in the forms of Linux's Documentation/ABI. */
 #define TEST_SETUP make_pmu
 #include "tree_test.h"
 

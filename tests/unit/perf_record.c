@@ -77,7 +77,7 @@ static void check_trailer(const struct record *record)
         assert_int_equal(record->id.id, 42);
 }
 
-/* Each try has a buffer of its own, which a sanitizer guards. */
+/* Each try has a separate buffer, which a sanitizer guards. */
 static void check_cuts(const struct record_layout *layout, size_t size)
 {
         for (size_t cut = 0; cut < size; cut++) {
@@ -103,7 +103,7 @@ static void check_refused(const struct record_layout *layout, size_t size)
 static struct record decode(const struct record_layout *layout, size_t size)
 {
         struct record record;
-        memset(&record, 1, sizeof(record)); /* what is not set shows */
+        memset(&record, 1, sizeof(record)); /* reveals unset members */
         assert_ok(record_decode(layout, maker.values, size, &record));
         return record;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring reader: a ring in memory that a writer of ours fills as the kernel does, and
- * the kernel's own page-fault events, of which each touched page makes exactly one. */
+/* The ring reader. The test fills a ring in memory as the kernel does. The kernel fills a
+ * second ring with page-fault events, exactly one for each touched page. */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a hypervisor has the CPUs, by round trips told here and measured. */
+/* Where a hypervisor has the CPUs, by given and by measured round trips. */
 #include <math.h>
 
 #include "bounce.h"
@@ -12,7 +12,7 @@
 
 static const int cpus[] = {0, 1, 2};
 
-/* On two cores. */
+/* Adds a reading of two pairs, each pair on two cores. */
 static size_t add(struct places *places, double seconds, double first, double second)
 {
         const struct bounce bounces[] = {{first, 1}, {second, 1}};
@@ -26,7 +26,7 @@ static bool is_apart(const struct places *places, size_t reading)
         return places_of(places, reading) == PLACE_APART;
 }
 
-/* What was read first is known to be far only when the CPUs have been near. */
+/* The first reading is known to be apart only once the CPUs have been near. */
 TEST(what_is_far_is_known_later)
 {
         struct places *places = places_new(cpus, 3);
@@ -114,10 +114,10 @@ TEST(a_stay_is_together_from_begin_to_end)
         assert_true(survey_stayed(&survey, &(struct stay){0, 1}));
 }
 
-/* As an EPYC of family 26 was seen: on one core a line took 44 to 55 ns there and back
- * and additions beside the other CPU's 1.38 to 1.58 times as long; on two cores with one
- * L3 79 to 102 ns; with two L3s 350 to 410. The round trip alone would not tell the first
- * two. */
+/* As measured on an EPYC of family 26. On one core a round trip took 44 to 55 ns, and
+ * additions took 1.38 to 1.58 times as long beside the other CPU's. On two cores with one
+ * L3 it took 79 to 102 ns, with two L3s 350 to 410. The round trip alone would not
+ * separate the first two cases. */
 static const struct bounce one_core = {44, 1.4}, two_cores = {92, 1},
                            no_cache = {390, 1.01}, other_one_core = {54, 1.58};
 
@@ -125,7 +125,7 @@ TEST(one_core_is_told_by_its_units)
 {
         struct places *places = places_new(cpus, 2);
         size_t first = places_add(places, 0, &one_core, 1);
-        assert_int_equal(places_of(places, first), PLACE_TOGETHER); /* as far as known */
+        assert_int_equal(places_of(places, first), PLACE_TOGETHER); /* known so far */
         assert_false(places_pair(places, 0).always_one_core); /* one reading is too few */
         for (size_t i = 0; i < 4; i++)
                 places_add(places, 0, &one_core, 1);
@@ -138,7 +138,7 @@ TEST(one_core_is_told_by_its_units)
         assert_int_equal(places_of(places, two), PLACE_TOGETHER);
         assert_int_equal(places_of(places, far), PLACE_APART);
         assert_int_equal(places_of(places, other), PLACE_ONE_CORE);
-        /* Other programs slow additions too, but not the line's way. */
+        /* Other programs slow additions too, but not the round trip. */
         const struct bounce busy = {95, 1.6};
         assert_int_equal(places_of(places, places_add(places, 4, &busy, 1)),
                          PLACE_TOGETHER);
@@ -157,7 +157,7 @@ TEST(one_core_is_told_by_its_units)
         places_free(places);
 }
 
-/* A visit to each place in turn, of the times that modified lines were seen to take. */
+/* A visit to each location in turn, with measured times of modified lines. */
 TEST(visits_to_each_place_are_kept_apart)
 {
         enum { VISITS = 60 };
@@ -175,7 +175,7 @@ TEST(visits_to_each_place_are_kept_apart)
                 visits.visits[i].value = seen[i % 3].ns + 0.001 * (double)i;
                 visits.stays[i] = (struct stay){before, after};
         }
-        /* One that was moved to one core meanwhile. */
+        /* During this visit the CPUs moved to one core. */
         visits.visits[VISITS].value = 9;
         visits.stays[VISITS] =
             (struct stay){visits.stays[1].before, visits.stays[0].after};
@@ -215,19 +215,19 @@ TEST(a_place_of_other_pairs_tells_nothing_of_this_one)
         places_free(survey.places);
 }
 
-/* Others have all of L3: what is far is told by L2, as seen on an EPYC of family 26. */
+/* If others use all of L3, L2 tells far from near, as seen on an EPYC of family 26. */
 TEST(without_a_third_level_the_second_tells)
 {
         assert_true(places_cache_ns(13.3, 0.02, 3.7) == 13.3);
         assert_true(places_far(416, places_cache_ns(NAN, NAN, 3.7)));
         assert_false(places_far(96, places_cache_ns(NAN, NAN, 3.7)));
-        /* The L3 by a single visit, or by visits that differ. */
+        /* L3 was visited once, or its visits differ. */
         assert_true(places_far(369, places_cache_ns(52, NAN, 3.7)));
         assert_true(places_far(369, places_cache_ns(52, 0.4, 3.7)));
         assert_false(places_far(416, places_cache_ns(NAN, NAN, NAN))); /* none is known */
 }
 
-/* More than fit in the room that there is at first. */
+/* More readings than the first allocation holds. */
 TEST(all_readings_are_kept)
 {
         struct places *places = places_new(cpus, 3);
@@ -259,7 +259,7 @@ TEST(a_line_takes_its_time)
         cpu_list_free(&list);
 }
 
-/* Each way of a line is a load of what the other has modified: two make a round trip. */
+/* One load of a line modified by the other CPU is one way; two make a round trip. */
 TEST(a_modified_line_takes_half_a_round_trip)
 {
         enum { ROUNDS = 100, TRIES = 20 };

@@ -238,7 +238,7 @@ TEST(a_state_of_another_user_is_refused)
         assert_refused(-EPERM);
 }
 
-/* The least number that is no open file's. */
+/* The lowest free file descriptor. */
 static rlim_t free_descriptor(void)
 {
         int fd = open("/", O_RDONLY);
@@ -247,7 +247,7 @@ static rlim_t free_descriptor(void)
         return (rlim_t)fd;
 }
 
-/* The files that may be open end before that with the boot's id. */
+/* The limit on open files is reached before the file with the boot's id. */
 TEST(without_the_boots_id_nothing_is_set)
 {
         struct rlimit whole, limit;
@@ -286,7 +286,7 @@ static int take_turns(int times)
         return 0;
 }
 
-/* Neither takes the other's "off" for what was before. */
+/* Neither process takes the other's "off" for the original state. */
 TEST(two_at_once_leave_them_as_before)
 {
         int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command line of 'memlag record' sets that it does not say. */
+/* Defaults of 'memlag record' for options that are not given. */
 #include "record_options.h"
 #include "sim_prefetch.h"
 #include "sources.h"

@@ -258,7 +258,7 @@ TEST(a_child_of_a_damaged_parent_begins_all_the_same)
         expect_int("SELECT count(*) FROM sample", 1);
 }
 
-/* Two processes of different PID namespaces, one of which becomes another program. */
+/* Two processes with one PID, in different PID namespaces; one runs a new program. */
 TEST(equal_pids_are_not_one_process)
 {
         struct simpmu_slice *first = claim(0);
@@ -346,7 +346,7 @@ TEST(a_fork_that_was_taken_back_has_no_child)
         expect_int("SELECT count(*) FROM ledger", 0);
 }
 
-/* Nothing of the three was taken before the recording ends. */
+/* No record of the three processes is read before the recording ends. */
 TEST(children_of_ended_children_are_found_at_the_end)
 {
         struct simpmu_slice *parent = start_process();
@@ -426,7 +426,7 @@ TEST(claimed_slices_without_a_process_are_harmless)
         expect_int("SELECT count(*) FROM process", 0);
 }
 
-/* What is wrong with a slice ends that slice only, and lets its producer go on. */
+/* A damaged record ends only the slice that contains it; its producer can go on. */
 TEST(damaged_records_end_their_process_and_nothing_else)
 {
         struct simpmu_slice *good = start_process();

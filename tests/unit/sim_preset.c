@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets of the simulated CPU: each way of being wrong is told with its place. */
+/* Presets of the simulated CPU: each kind of error is reported with its location. */
 #include "sim_preset.h"
 #include "unit_test.h"
 
-/* The lines of a real preset that set something, each with the number of its parameter,
- * with that of CHANGED_KEY (NULL: none) replaced by TEXT. */
+/* The lines of a real preset that set parameters. TEXT replaces the line of CHANGED_KEY
+ * (NULL: no line). */
 static char *preset_text(const char *changed_key, const char *text)
 {
         char *result, line[256];
