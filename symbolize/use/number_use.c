@@ -128,12 +128,15 @@ static void take_real(const struct decoded *decoded, const struct held *held,
 static bool take_address(const struct decoded *decoded, const struct held *held,
                          struct type_access *access)
 {
+        /* The vector of indexes of a gather is no number but several. */
+        const uint64_t general = held->registers & ((UINT64_C(1) << VALUE_VECTORS) - 1);
+
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
                 const ZydisDecodedOperand *operand = &decoded->operands[i];
 
                 if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
-                    !(held->registers & (instruction_value(operand->mem.base) |
-                                         instruction_value(operand->mem.index))))
+                    !(general & (instruction_value(operand->mem.base) |
+                                 instruction_value(operand->mem.index))))
                         continue;
                 access->number = held->bytes < 8 ? NUMBER_LOW : NUMBER_INTEGER;
                 access->perhaps_float = operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||

@@ -102,6 +102,9 @@ static __attribute__((noinline)) void with_a_hole(void)
           "movzbl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                        \
         X(looks_up, UNASKED, NEITHER,                                                    \
           "movl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                          \
+        X(looks_up_eight, ANY, UNASKED,                                                  \
+          "vmovdqu (%rdi), %ymm5\n vpcmpeqd %ymm1, %ymm1, %ymm1\n"                       \
+          "vgatherdps %ymm1, (%rsi,%ymm5,4), %ymm2\n ret")                               \
         X(divides, UNASKED, FLOAT, "mov (%rdi), %rax\n cqo\n idiv %rsi\n ret")           \
         X(is_below_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n adc $0, %eax\n ret")           \
         X(is_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n sete %al\n ret")                     \
