@@ -236,7 +236,7 @@ static int find(struct pattern_loop *loop, size_t step, struct address_pattern *
         if (!error) {
                 pattern->kind =
                     kind_of(&search, &sources, &own, step, &pattern->stride_bytes);
-                pattern->instructions = loop_body_shortest(&loop->body, step);
+                pattern->instructions = loop->shortest;
                 loop->work += WORK_LIMIT - search.work_left;
         }
         sources_end(&own);

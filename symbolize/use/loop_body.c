@@ -210,9 +210,8 @@ static bool shorten(const struct loop_body *body, size_t from, uint32_t *at)
         return shorter;
 }
 
-uint32_t loop_body_shortest(const struct loop_body *body, size_t step)
+uint32_t loop_body_shortest(const struct loop_body *body, size_t from)
 {
-        const size_t from = flow_code_block(body->code, step);
         const size_t bytes = body->code->block_count * sizeof(uint32_t);
         uint32_t *at = malloc(bytes);
         int rounds = 0;

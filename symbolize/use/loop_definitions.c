@@ -94,6 +94,8 @@ int pattern_loop_enter(struct pattern_loop *loop, const struct flow_code *code,
 
         if (!error && loop->body.header != SIZE_MAX)
                 error = read_values(loop);
+        if (!error && loop->values)
+                loop->shortest = loop_body_shortest(&loop->body, block);
         if (error)
                 pattern_loop_free(loop);
         return error;

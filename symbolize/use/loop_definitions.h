@@ -19,6 +19,7 @@ struct pattern_loop {
         size_t *before; /* blocks of the body that lead to each, one after another */
         size_t *before_first; /* of each block of the code, in BEFORE */
         uint64_t written;     /* registers */
+        uint32_t shortest;    /* instructions from BLOCK round to it, see loop_body.h */
         uint64_t work;        /* in the whole function */
 };
 
