@@ -42,7 +42,8 @@ static void *work(void *context)
         return NULL;
 }
 
-size_t parallel_processors(void)
+/* How many processors the process may use. */
+static size_t processors(void)
 {
         cpu_set_t allowed;
 
@@ -54,7 +55,7 @@ size_t parallel_processors(void)
 /* Has as many others help as there are jobs and processors for. */
 static void start_others(struct sharing *sharing)
 {
-        size_t wanted = parallel_processors();
+        size_t wanted = processors();
 
         if (wanted > sharing->job_count)
                 wanted = sharing->job_count;

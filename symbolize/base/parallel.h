@@ -13,9 +13,6 @@ enum { PARALLEL_WORKERS = 4 };
  * 0 or a negative errno value. */
 typedef int parallel_job(void *context, size_t worker, size_t job);
 
-/* How many processors the process may use. */
-size_t parallel_processors(void);
-
 /* Does the jobs below JOB_COUNT, begun in their order; after an error no more are begun.
  * 0 or one of the errors. The caller is a worker too: where no thread can be had it does
  * all. */

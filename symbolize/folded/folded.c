@@ -342,7 +342,7 @@ int folded_function(struct folded *search, Dwarf_Die *die, bool *folded)
         if (*folded || !(search->by_linker || others || copied))
                 return 0;
         Dwarf_Die source = unit;
-        int error = find_source(search, die, &source);
+        int error = others || copied ? find_source(search, die, &source) : 0;
 
         *folded = others && source.addr != unit.addr;
         if (error || *folded)
