@@ -28,6 +28,7 @@ struct pass {
         struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
         IRStmt *stored_of_slot[LAST_SLOT - FIRST_SLOT + 1]; /* calls; NULL: none */
         struct access_site *last_load; /* of the current instruction, or NULL */
+        IRExpr *last_address;          /* of LAST_LOAD, in the old block */
         ULong used;                    /* values that something waits for */
         ULong told;                    /* slots that an exit has reported finally */
         Addr ip;

@@ -236,12 +236,15 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 guard = string_begins_chunk(pass, kind, address, size_bytes);
         pass->stores += kind != ACCESS_LOAD;
         call = call_of_access(pass, site, address);
-        if (kind == ACCESS_STORE && pass->last_load != NULL)
+        if (kind == ACCESS_STORE && pass->last_load != NULL) {
                 pass->last_load->updates = True;
+                pass->last_load->rewrites = eqIRAtom(own_address, pass->last_address);
+        }
         if (kind != ACCESS_STORE) {
                 if (pass->follow)
                         depends = loaded_value(pass, site, depends);
                 pass->last_load = site;
+                pass->last_address = own_address;
                 ir_reads_frame(pass, call); /* it may be sampled */
         }
         if (guard == NULL)

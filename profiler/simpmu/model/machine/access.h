@@ -741,8 +741,8 @@ static inline void touch_page(struct machine *machine, struct sim_hot *hot,
                               struct sim_thread *thread, struct access *access,
                               uint64_t page)
 {
-        uint64_t wait = kernel_touch(machine, hot, thread, page,
-                                     access->kind != ACCESS_LOAD, access->start);
+        const bool writes = access->kind != ACCESS_LOAD || access->site->rewrites;
+        uint64_t wait = kernel_touch(machine, hot, thread, page, writes, access->start);
 
         if (__builtin_expect(wait == 0, 1))
                 return;

@@ -29,8 +29,8 @@
 
 struct stream {
         uint64_t page;
-        int32_t last; /* last requested line of the page, or NO_LINE; a line of the
-                         page before when the stream has come from there */
+        int32_t last;      /* last requested line of the page, or NO_LINE; a line of the
+                              page before when the stream has come from there */
         int32_t low, high; /* and the ends of the requested range */
         int32_t ahead;     /* and the furthest that has been prefetched */
         int32_t trend;     /* how often the stream has gone on: > 0 upwards */
@@ -138,6 +138,7 @@ struct access_site {
         bool locked;
         bool nontemporal; /* of a store: see combining.h */
         bool updates;     /* of a load: its instruction stores, too */
+        bool rewrites;    /* of a load: its instruction stores to the same address */
         bool of_string; /* the first access of a repeated string instruction to a chunk */
 };
 
