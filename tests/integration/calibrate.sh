@@ -216,7 +216,7 @@ for level, loads in document["l1d_sets"].items():
     assert loads["one_set_cycles"] > 0.9 * loads["two_sets_cycles"] > 0.2, (level, loads)
 # No core has room for less, or more.
 for key, value in document["window"].items():
-    assert 16 <= value <= 2000, (key, value)
+    assert 8 <= value <= 2000, (key, value)
 preset = dict(line.split("#")[0].split(" = ") for line in open(sys.argv[2]) if " = " in line)
 for key, measured in (("float.add_cycles", "float_add_cycles"),
                       ("arithmetic.divide_cycles", "divide_cycles")):
