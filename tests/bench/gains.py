@@ -40,7 +40,7 @@ FIXES = {
     "packed-records": "translation",
     "loop-order": "memory",
     "multiply-order": "memory",
-    "blocking": "memory",
+    "blocking": "cache-sets",
     "padding": "cache-sets",
     "sorted-indices": "memory",
     "columns-layout": "type:record=soa",
