@@ -5,7 +5,6 @@
 #include "instrument.h"
 
 #include "model/branches/branch_sample.h"
-#include "model/later.h"
 
 /* Constant facts of a branch, and its state in the model. */
 struct branch_site {
@@ -81,13 +80,10 @@ static void mispredict(const struct branch_site *site, Addr target, uint64_t dec
 {
         const ULong cost = tool_machine.mispredict_cost;
         const UInt weight = branch_sample_weight(&tool_thread->branches, &site->branch);
-        uint64_t now;
 
-        thread_retire(&tool_hot, tool_thread, tool_hot.instructions);
-        now = tool_hot.instructions + tool_thread->stall;
-        executed_wrong(site->ip, (later(now, decided) - now) * weight);
+        executed_wrong(site->ip,
+                       thread_mispredict(&tool_hot, tool_thread, decided, cost, weight));
         executed_wrong(target, cost * weight);
-        thread_mispredict(&tool_hot, tool_thread, decided, cost, weight);
 }
 
 /* The end of a window ends the calls. */

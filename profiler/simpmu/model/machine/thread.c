@@ -201,21 +201,22 @@ void thread_serialise(struct sim_hot *hot, struct sim_thread *thread,
         stall_to_hot(hot, thread);
 }
 
-void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
-                       uint64_t cost, uint32_t weight)
+uint64_t thread_mispredict(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t decided, uint64_t cost, uint32_t weight)
 {
         thread_retire(hot, thread, hot->instructions);
-        uint64_t now = hot->instructions + thread->stall;
-        uint64_t waited = (later(now, decided) + cost - now) * weight;
+        const uint64_t now = hot->instructions + thread->stall;
+        const uint64_t until_decided = (later(now, decided) - now) * weight;
 
         thread->counters.mispredicts += weight;
         thread->retired = later(thread->retired, later(now, decided) - hot->instructions);
         thread->refilled = hot->instructions;
-        thread->stall += waited;
+        thread->stall += until_decided + cost * weight;
         thread->fetch_restart = hot->fetched = thread->stall;
         if (thread->look_at != NEVER_DUE)
                 thread->look_at = hot->instructions; /* no chain begins before that */
         stall_to_hot(hot, thread);
+        return until_decided;
 }
 
 /* Adds the slots in which loads and stores wait for their ports and nothing issues. */

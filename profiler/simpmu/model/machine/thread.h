@@ -280,9 +280,9 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 
 /* The last instruction counted is a mispredicted branch that executes at DECIDED.
  * Later instructions issue COST slots after that. It stands for WEIGHT of its kind: later
- * instructions wait so many times as long. */
-void thread_mispredict(struct sim_hot *hot, struct sim_thread *thread, uint64_t decided,
-                       uint64_t cost, uint32_t weight);
+ * instructions wait so many times as long. Returns that wait up to DECIDED, in slots. */
+uint64_t thread_mispredict(struct sim_hot *hot, struct sim_thread *thread,
+                           uint64_t decided, uint64_t cost, uint32_t weight);
 
 /* INSTRUCTION is a locked instruction or a fence. It waits for all earlier loads and
  * stores and until READY. Later instructions wait for another COST slots. */
