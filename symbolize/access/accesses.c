@@ -91,6 +91,7 @@ int access_find_in_functions(struct type_reader *reader, const struct elf_file *
             .memory_slots = &linkage->memory,
             .file = file,
             .folded = {.functions = {.dwarf = reader->dwarf, .file = file},
+                       .origins = {.dwarf = reader->dwarf},
                        .symbols = linkage->symbols,
                        .by_linker = linkage->may_fold}};
         int error = 0;

@@ -33,8 +33,8 @@ struct pursuit {
         size_t way_count;
         size_t steps_left;
         struct told told;           /* the largest so far, on this way */
-        struct told told_before;    /* where the way began */
         struct told told_elsewhere; /* the largest on the ways that are done */
+        uint32_t type_before;       /* the type of TOLD where the way began */
         bool lineless; /* the call may be merged of several, or hoisted before a branch */
         bool parted;   /* the way has forked since the call */
         bool several;  /* allocations that the compiler merged, of different types */
@@ -94,7 +94,7 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const struct types *types = flow->input->reader->types;
-        const uint32_t here = pursuit->told.type, before = pursuit->told_before.type;
+        const uint32_t here = pursuit->told.type, before = pursuit->type_before;
         const uint32_t elsewhere = pursuit->told_elsewhere.type;
 
         if (pursuit->lineless)
@@ -327,8 +327,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                                   .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
                                   .told = {TYPE_NONE, 0},
-                                  .told_before = {TYPE_NONE, 0},
                                   .told_elsewhere = {TYPE_NONE, 0},
+                                  .type_before = TYPE_NONE,
                                   .behind_type = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
@@ -349,7 +349,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         while (pursuit.way_count > 0) {
                 struct flow_state other = pursuit.ways[--pursuit.way_count].state;
 
-                pursuit.told = pursuit.told_before = pursuit.ways[pursuit.way_count].told;
+                pursuit.told = pursuit.ways[pursuit.way_count].told;
+                pursuit.type_before = pursuit.told.type;
                 pursue(flow, code, &pursuit, &other,
                        pursuit.ways[pursuit.way_count].step);
                 end_way(flow, &pursuit);

@@ -316,7 +316,6 @@ static int find_source(struct folded *search, Dwarf_Die *function, Dwarf_Die *un
             origin.cu == function->cu || !dwarf_diecu(&origin, &source, NULL, NULL) ||
             dwarf_tag(&source) != DW_TAG_compile_unit)
                 return 0;
-        search->origins.dwarf = dwarf;
         int error = read_origins(&search->origins, unit);
 
         *unit = source;

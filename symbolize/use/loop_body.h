@@ -23,8 +23,8 @@ int loop_body_find(struct loop_body *body, const struct flow_code *code, size_t 
                    size_t block);
 void loop_body_free(struct loop_body *body);
 
-/* The fewest instructions from block FROM of BODY round to it. 0: every path
- * calls a function, or has too many instructions. */
+/* The fewest instructions from block FROM of BODY round to it. 0: every path calls a
+ * function, or has too many instructions. */
 uint32_t loop_body_shortest(const struct loop_body *body, size_t from);
 
 #endif
