@@ -229,8 +229,8 @@ static void check_complete(const struct record_options *options, struct argp_sta
         const struct source_options *source = &options->source;
         bool whole = source->system_wide || source->cpus;
         if (options->action == RECORD_RUN && !options->command && !source->pid && !whole)
-                usage_error(state,
-                            "no command given; for example: memlag record -- ls -l");
+                usage_error(state, "no command given; for example: %s -- ls -l",
+                            state->name);
         if (source->pid && (options->command || whole))
                 usage_error(state, "-p goes neither with a command nor with -a or -C");
         if (options->wait && (!options->command || whole))
@@ -400,36 +400,58 @@ int record_options_parse(int argc, char **argv, struct record_options *options,
         return parse_all(&record_argp, "memlag record", argc, argv, options, diag);
 }
 
-static error_t parse_fix(int key, char *text, struct argp_state *state)
+static error_t parse_whatif_option(int key, char *text, struct argp_state *state)
 {
         struct record_options *options = state->input;
-        if (key == ARGP_KEY_INIT)
-                state->child_inputs[0] = options;
         return key == KEY_FIX ? add_text(&options->fixes, &options->fix_count, text)
-                              : ARGP_ERR_UNKNOWN;
+                              : parse_option(key, text, state);
+}
+
+/* Help leaves out what whatif refuses, and what only hardware or another process has. */
+static bool whatif_has(const struct argp_option *option)
+{
+        static const int others[] = {'p',
+                                     'a',
+                                     'C',
+                                     'm',
+                                     KEY_SOURCE,
+                                     KEY_DURATION,
+                                     KEY_FREQ,
+                                     KEY_PHYS_DATA,
+                                     KEY_PAGE_SIZE,
+                                     KEY_STORES,
+                                     KEY_SIM_LIST,
+                                     KEY_WITH_CLOCK,
+                                     KEY_ALL_COUNTERS};
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+                if (option->key == others[i])
+                        return false;
+        return true;
 }
 
 int whatif_options_parse(int argc, char **argv, struct record_options *options,
                          struct diag *diag)
 {
-        static const struct argp_option fix_option[] = {
-            {"fix", KEY_FIX, "FIX", 0,
-             "Try only this fix of the simulated CPU or the program, such as "
-             "dram-latency or type:node=soa; may be repeated",
-             0},
-            {0}};
-        static const struct argp_child of_record[] = {
-            {&record_argp, 0, "Options of memlag record:", 0}, {0}};
+        static struct argp_option
+            table[1 + sizeof(option_table) / sizeof(*option_table)] = {
+                {"fix", KEY_FIX, "FIX", 0,
+                 "Try only this fix of the simulated CPU or the program, such as "
+                 "dram-latency or type:node=soa; may be repeated",
+                 0}};
         static const struct argp argp = {
-            .options = fix_option,
-            .parser = parse_fix,
+            .options = table,
+            .parser = parse_whatif_option,
             .args_doc = "[--] COMMAND [ARGUMENT...]",
             .doc = "Record COMMAND, then run it again on simulated CPUs without one cost "
                    "each, and report the gain of each fix.\v"
                    "The command's standard input must be a file, and its files are "
                    "written again by each run.",
-            .children = of_record,
         };
+        for (size_t i = 0; i < sizeof(option_table) / sizeof(*option_table); i++) {
+                table[i + 1] = option_table[i];
+                if (!whatif_has(&option_table[i]))
+                        table[i + 1].flags |= OPTION_HIDDEN;
+        }
         return parse_all(&argp, "memlag whatif", argc, argv, options, diag);
 }
 

@@ -71,11 +71,11 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                       "program's.",
                       text);
         else if (waits_have_faults(summary) && samples_are_few(summary))
-                fprintf(
-                    text,
-                    "Page faults took %.1f %% of the cycles. Too few samples (%" PRId64
-                    ") tell how long other accesses took.",
-                    100 * summary->fault_ratio, summary->memory_samples);
+                fprintf(text,
+                        "Page faults took %.1f %% of the cycles. How long other accesses "
+                        "took "
+                        "is not known: %" PRId64 " samples are too few.",
+                        100 * summary->fault_ratio, summary->memory_samples);
         else if (waits_have_faults(summary))
                 fprintf(text,
                         "Waits for memory took %.1f %% of the cycles: accesses stalled "
@@ -281,9 +281,7 @@ static const char places_sql[] =
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(o.samples) < top.samples, ' and others', '')"
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
-    " iif(verdict = 'page-faults', page_faults, samples),"
     " iif(verdict = 'page-faults', NULL, g.fix), 100 * g.gain_ratio,"
-    " verdict = 'page-faults',"
     " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), ''),"
     " (SELECT used_bytes FROM used WHERE verdict IN"
     "  ('dram-contention', 'dram-latency', 'dram', 'in-core', 'remote-memory', 'tlb', 'cache')"
@@ -356,28 +354,17 @@ static void print_names(FILE *out, struct place_names *names, bool timed, size_t
         print_cut(out, names->object, room - placed - strlen(", in "));
 }
 
-/* Prints one line of about WIDTH columns: share, place, cause, object, and the count of
- * samples if it has room. */
+/* Prints one line of about WIDTH columns: share, place, cause, object. */
 static void print_place(FILE *out, sqlite3_stmt *row, bool timed, size_t width)
 {
         const char *share = statement_text(row, 0);
         struct place_names names = {statement_printable(row, 3),
-                                    statement_printable(row, 9),
+                                    statement_printable(row, 7),
                                     statement_printable(row, 1),
                                     shortened(statement_printable(row, 4), OBJECT_BYTES)};
-        const size_t length = (names.place ? strlen(names.place) : 1) +
-                              (names.caller ? strlen(names.caller) : 0) +
-                              (names.cause && !timed ? strlen(names.cause) + 2 : 0) +
-                              (names.object ? strlen(names.object) + 5 : 0);
-        const size_t room = room_for(width, strlen(share) + 2);
-        char count[48] = "";
-        if (sqlite3_column_int64(row, 5) > 0)
-                snprintf(count, sizeof(count), " (%" PRId64 " %s)",
-                         (int64_t)sqlite3_column_int64(row, 5),
-                         sqlite3_column_int(row, 8) ? "page faults" : "samples");
         fprintf(out, "%s  ", share);
-        print_names(out, &names, timed, room);
-        fprintf(out, "%s\n", length + strlen(count) <= room ? count : "");
+        print_names(out, &names, timed, room_for(width, strlen(share) + 2));
+        putc('\n', out);
         free(names.caller);
         free(names.cause);
         free(names.place);
@@ -387,8 +374,8 @@ static void print_place(FILE *out, sqlite3_stmt *row, bool timed, size_t width)
 /* Prints how much of the moved data ROW's place needs, if it is little. */
 static void print_line_use(FILE *out, sqlite3_stmt *row)
 {
-        const double used_bytes = sqlite3_column_double(row, 10);
-        if (sqlite3_column_type(row, 10) != SQLITE_NULL && used_bytes <= USED_BYTES_MAX)
+        const double used_bytes = sqlite3_column_double(row, 8);
+        if (sqlite3_column_type(row, 8) != SQLITE_NULL && used_bytes <= USED_BYTES_MAX)
                 fprintf(out, " Of each cache line %.0f of 64 bytes are used.",
                         used_bytes);
 }
@@ -396,8 +383,8 @@ static void print_line_use(FILE *out, sqlite3_stmt *row)
 /* Prints the machine fix with the highest expected gain for ROW's place. */
 static void print_gain(FILE *out, sqlite3_stmt *row)
 {
-        const char *condition = report_fix_condition(statement_text(row, 6));
-        const double percent = sqlite3_column_double(row, 7);
+        const char *condition = report_fix_condition(statement_text(row, 5));
+        const double percent = sqlite3_column_double(row, 6);
         if (condition && percent >= 1)
                 fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
 }
@@ -413,10 +400,10 @@ static bool latency_matters(const char *verdict)
 /* Prints whether a prefetch can be in time for ROW's place, if there it would help. */
 static void print_prefetch(FILE *out, sqlite3_stmt *row)
 {
-        const char *pattern = statement_text(row, 11);
-        const int64_t distance = sqlite3_column_int64(row, 12);
+        const char *pattern = statement_text(row, 9);
+        const int64_t distance = sqlite3_column_int64(row, 10);
         if (!latency_matters(statement_text(row, 2)) ||
-            sqlite3_column_double(row, 13) < PREFETCH_GAIN_MIN)
+            sqlite3_column_double(row, 11) < PREFETCH_GAIN_MIN)
                 return;
         if (distance > 0)
                 fprintf(out,
@@ -435,12 +422,12 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
 /* Prints what huge pages would gain for the object of ROW's place. */
 static void print_huge_pages(FILE *out, sqlite3_stmt *row)
 {
-        const double percent = sqlite3_column_double(row, 14);
+        const double percent = sqlite3_column_double(row, 12);
         if (percent < 1)
                 return;
         char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
-        fprintf(out, " Huge pages for %s: -%.0f %% (estimate).", object ? object : "it",
-                percent);
+        fprintf(out, " Huge pages for the blocks of %s: -%.0f %% (estimate).",
+                object ? object : "it", percent);
         free(object);
 }
 
@@ -453,7 +440,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         if (!memory)
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
-                advice->meaning + 1, report_remedy(advice, statement_text(row, 11)));
+                advice->meaning + 1, report_remedy(advice, statement_text(row, 9)));
         print_line_use(memory, row);
         print_gain(memory, row);
         print_prefetch(memory, row);

@@ -160,25 +160,25 @@ static int print_remedy(struct db *db, const struct remedy *remedy, FILE *out,
         return code < 0 ? code : 0;
 }
 
-/* Prints one line: the size of the ledger. */
-static int print_ledger_size(struct db *db, const char *file, bool failed, FILE *out,
-                             struct diag *diag)
+/* Prints one line: where the ledger is, if it has anything. */
+static int print_way_to_ledger(struct db *db, const char *file, bool failed, FILE *out,
+                               struct diag *diag)
 {
-        static const char sql[] = "SELECT count(*) FROM ledger WHERE value > 0";
+        static const char sql[] = "SELECT 1 FROM ledger WHERE value > 0";
         sqlite3_stmt *row;
         int code = statement_first(db, sql, &row, diag);
-        int64_t kinds = code > 0 ? sqlite3_column_int64(row, 0) : 0;
         sqlite3_finalize(row);
         if (code < 0)
                 return code;
         if (failed)
                 fputs("\nMissing: a part of the run (see above).\n", out);
-        if (kinds) {
+        if (code > 0) {
                 char *word = words_join((const char *const[]){file, NULL});
-                fputs("\nMissing: ", out);
-                prose_counted(out, kinds, "kinds");
-                fprintf(out, " of names or samples; memlag query --name missing%s%s\n",
-                        file ? " " : "", word ? word : "");
+                fprintf(
+                    out,
+                    "\nSamples and names that are missing: memlag query --name missing"
+                    "%s%s\n",
+                    file ? " " : "", word ? word : "");
                 free(word);
         }
         return 0;
@@ -196,8 +196,8 @@ int report_print_missing(struct db *db, const struct report_options *options,
 {
         int code = options->verbose
                        ? print_ledger(db, options->kind, summary, out, diag)
-                       : print_ledger_size(db, options->file, summary->failure != NULL,
-                                           out, diag);
+                       : print_way_to_ledger(db, options->file, summary->failure != NULL,
+                                             out, diag);
         for (size_t i = 0; !code && i < sizeof(remedies) / sizeof(remedies[0]); i++)
                 if (is_for(&remedies[i], options->kind))
                         code = print_remedy(db, &remedies[i], out, diag);
