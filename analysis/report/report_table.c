@@ -238,10 +238,11 @@ static int explain_untyped(struct db *db, const struct report_options *options, 
         char *line = code > 0 ? statement_printable(row, 1) : NULL;
         char *sentence = NULL;
         if (share &&
-            asprintf(&sentence,
-                     "%s of the whole has no type%s%s: fields without samples "
-                     "may be loaded there. For why see 'no type' below.",
-                     share, line ? ", most of it at " : "", line ? line : "") >= 0)
+            asprintf(
+                &sentence,
+                "%s of the latency has no type%s%s: fields without samples "
+                "may be loaded there ('memlag query --name missing' has the reasons).",
+                share, line ? ", most of it at " : "", line ? line : "") >= 0)
                 prose_wrapped(out, sentence);
         free(sentence);
         free(line);
