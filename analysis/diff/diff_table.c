@@ -399,13 +399,11 @@ static int table_rows(const struct diff *diff, const struct diff_options *option
 
 static const char *const legends[] = {
     [DIFF_STALLED_CYCLES] =
-        "before, after: cycles of the run for which these loads held up "
-        "what came behind them",
-    [DIFF_STALLED_NS] = "before, after: time of the run at these loads",
+        "before, after: cycles for which these accesses stalled the run",
+    [DIFF_STALLED_NS] = "before, after: time of the run at these accesses",
     [DIFF_LATENCY_CYCLES] =
-        "before, after: latency of all these loads in cycles, which is not time: loads "
-        "that "
-        "overlap count each (for how long loads stalled is not known on both sides)",
+        "before, after: sum of the latencies in cycles, which is not time because loads "
+        "overlap (stalls are not known on both sides)",
 };
 
 static void print_side(const char *name, const struct diff_side *side, FILE *out)
@@ -426,11 +424,10 @@ static void print_legend(const struct diff *diff, FILE *out)
 {
         const char *numbers = diff->after.summary.numbers;
         putc('\n', out);
-        print_sentence(out, text_of("%s; change: after less before, with the range that "
-                                    "holds the true one of all rows together with 95 %% "
-                                    "confidence, as far as it is the samples that chance "
-                                    "chose",
-                                    legends[diff->figure]));
+        print_sentence(out,
+                       text_of("%s; change: after less before, with its range at 95 %% "
+                               "confidence (of sampling, for all rows together)",
+                               legends[diff->figure]));
         bool both = diff->before.other_count && diff->after.other_count;
         if (diff->before.other_count || diff->after.other_count)
                 print_sentence(
@@ -438,12 +435,12 @@ static void print_legend(const struct diff *diff, FILE *out)
                     text_of("Figures are means of recordings: of %zu before "
                             "and %zu after%s.",
                             1 + diff->before.other_count, 1 + diff->after.other_count,
-                            both ? ", and ranges have what these differ by" : ""));
+                            both ? ", and ranges include how far these differ" : ""));
         if (!both && (!numbers || strcmp(numbers, "modelled") != 0))
-                prose_wrapped(out, "Two runs of one program differ by more than their "
-                                   "samples: what the machine did beside them, and where "
-                                   "their pages were, is in no range. Give several "
-                                   "recordings of each (--before, --after), and it is.");
+                prose_wrapped(out,
+                              "Two runs of one program differ by more than sampling. "
+                              "Give several recordings of each (--before, --after): "
+                              "then ranges include that.");
 }
 
 /* Checks all recordings of SIDE together. */
