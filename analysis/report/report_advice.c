@@ -43,8 +43,7 @@ static const struct report_advice advices[] = {
      "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
     {"unknown",
-     "the loads waited for lines that another load had asked for, and where these came "
-     "from is not known",
+     "the loads waited for cache lines of unknown level that another load had requested",
      "look at the lines before in the same function", false},
 };
 
@@ -109,9 +108,8 @@ static void say_overlap(FILE *text, double asking)
 {
         if (asking >= REPORT_OVERLAP_MIN)
                 fprintf(text,
-                        " As such loads asked DRAM for %.1f lines at a time on the "
-                        "average, some overlap already: those gain from fewer lines that "
-                        "are touched, and little from prefetching.",
+                        " About %.1f such misses overlap already: prefetching helps "
+                        "little, so touch less memory.",
                         asking);
 }
 
@@ -170,9 +168,10 @@ int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
         if (lines)
                 fprintf(
                     text,
-                    "Set conflicts in L1: misses were of few of its sets (as few as: in "
-                    "brackets), which have not as many ways: %s; pad rows that are a "
-                    "power of two long, or work in blocks.\n",
+                    "Set conflicts in L1: most misses were in few of its sets (how many, "
+                    "in "
+                    "brackets): %s; pad rows that are a power of two long, or work in "
+                    "blocks.\n",
                     lines);
         free(lines);
         sqlite3_finalize(row);

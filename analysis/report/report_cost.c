@@ -28,24 +28,17 @@ static void say_latency(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
         if (summary->latency_per_cycle < 1) {
-                fprintf(text,
-                        "Waiting for slow loads took at most %.1f%% of the run's cycles.",
+                fprintf(text, "Slow loads waited for at most %.1f%% of the cycles.",
                         100 * summary->latency_per_cycle);
                 return;
         }
-        fprintf(text,
-                "On the average %.1f slow loads were under way at a time (each load "
-                "counts, also those of one line)",
+        fprintf(text, "Slow loads overlapped: %.1f were outstanding at a time",
                 summary->latency_per_cycle);
         if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN &&
             !isnan(summary->loads_stalled_ratio))
-                fputs(", so that shares of latency are not shares of time; those are in "
-                      "reports by line, function, object and type (stalled)",
-                      text);
+                fputs(", so compare rows by \"stalled\", not by \"latency\"", text);
         else if (summary->latency_per_cycle >= REPORT_OVERLAP_MIN)
-                fprintf(text,
-                        ", so that shares of latency are not shares of time; for those "
-                        "record with %s",
+                fprintf(text, ", so latency is not time; record time with %s",
                         simulated ? "--freq" : "--source clock");
         fputc('.', text);
 }
@@ -86,13 +79,11 @@ static void say_unknown_gain(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
         fprintf(text,
-                " What faster loads gain is not known: %.0f%% of the latency is in "
+                " The gain from faster loads is not known: %.0f%% of the latency is in "
                 "intervals bound by compute (--by phase), where other work may take as "
-                "long beside them%s.",
+                "long%s.",
                 100 * summary->compute_share,
-                simulated ? "; record --freq tells for how long loads hold up what comes "
-                            "behind them"
-                          : "");
+                simulated ? "; record --freq measures stalls" : "");
 }
 
 /* Says which of the two numbers before it bounds the gain of faster loads. */
@@ -100,8 +91,8 @@ static void say_gain(FILE *text, const struct report_summary *summary)
 {
         if (report_waits_little(summary) && other_work_hides(summary))
                 fprintf(text,
-                        " Other work went on in the rest (%.1f instructions a cycle), "
-                        "so that faster loads can gain about this share only.",
+                        " Other work filled the rest (%.1f instructions a cycle): "
+                        "faster loads can gain only about this share.",
                         summary->instructions_per_cycle);
         else if (!report_waits_little(summary) && works_beside(summary))
                 say_unknown_gain(text, summary);
@@ -119,15 +110,15 @@ static void say_stalled(FILE *text, const struct report_summary *summary)
 {
         double ratio = summary->loads_stalled_ratio;
         fprintf(text,
-                "The sampled accesses held up what comes behind them for %.1f%% of the "
-                "cycles: about the most that making them faster can gain%s",
-                100 * ratio, report_is_modelled(summary) ? " in the model." : ".");
+                "The program was stalled on memory accesses for %.1f%% of the cycles. "
+                "Faster accesses can gain at most about that%s.",
+                100 * ratio, report_is_modelled(summary) ? ", in the model" : "");
         if (summary->unsampled_cycles &&
             summary->stall_ratio - ratio >= FASTER_LOADS_SHARE_MIN)
                 fprintf(text,
                         " Loads of less than %" PRId64
-                        " cycles, hits of L2 for instance, were not sampled; they hold "
-                        "up more, and lines may change their order without --ldlat.",
+                        " cycles, such as hits of L2, were not sampled (--ldlat): they "
+                        "add to this, and may change the order of lines.",
                         summary->unsampled_cycles);
 }
 
@@ -147,16 +138,15 @@ static bool stalls_are_worth_saying(const struct report_summary *summary)
 static void say_without_execution(FILE *text, const struct report_summary *summary)
 {
         fprintf(text,
-                "In %.1f%% of the run's cycles nothing was executed beside a load that "
-                "missed L1.",
+                "For %.1f%% of the cycles the core did nothing while a load that missed "
+                "L1 was outstanding.",
                 100 * summary->stall_ratio);
 }
 
 static void say_turns(FILE *text, const struct report_summary *summary)
 {
         if (summary->sharing_share >= OTHERS_SHARE_MIN)
-                fputs(" Threads that write each other's lines have few such cycles, "
-                      "however long they wait.",
+                fputs(" Threads that write to each other's lines have few such cycles.",
                       text);
 }
 
@@ -238,13 +228,12 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         if (code > 0)
                 fprintf(
                     text,
-                    " In at least %.1f%% of the cycles the program did not wait for such "
-                    "loads%s%s, but for chains of other instructions beside them, "
-                    "such as additions each of which needs the one before%s: faster "
-                    "memory does not shorten these.",
+                    " In at least %.1f%% of the cycles the program waited not for such "
+                    "loads%s%s, but for chains of other instructions, such as dependent "
+                    "additions%s: faster memory does not shorten these.",
                     100 * ratio, line ? ", most of which are at " : "", line ? line : "",
                     report_predicts_branches(summary)
-                        ? ", or for what wrongly predicted branches cost"
+                        ? ", or for wrongly predicted branches"
                         : "");
         free(line);
         sqlite3_finalize(row);
@@ -257,8 +246,8 @@ void report_say_kernel_time(FILE *text, const struct report_summary *summary)
         if (!(summary->kernel_s >= REPORT_KERNEL_RATIO_MIN * all_s && all_s > 0))
                 return;
         fprintf(text,
-                " The kernel took %s of the command's CPU time (%.0f%%; system calls, "
-                "page faults, interrupts), which is in no row.",
+                " The kernel took %s of the command's CPU time (%.0f%%: system calls, "
+                "page faults, interrupts), in no row.",
                 report_duration(summary->kernel_s).text, 100 * summary->kernel_s / all_s);
 }
 
@@ -269,13 +258,12 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
         report_say_kernel_time(text, summary);
         if (!(kernel >= REPORT_KERNEL_RATIO_MIN))
                 return;
-        fprintf(
-            text,
-            " The kernel took %.1f%% of the cycles: %.1f%% for %.0f page fault%s, which "
-            "count where memory was touched first, and %.1f%% for system calls, "
-            "which no line has.",
-            100 * kernel, 100 * summary->fault_ratio, summary->page_faults,
-            summary->page_faults == 1 ? "" : "s", 100 * summary->call_ratio);
+        fprintf(text,
+                " The kernel took %.1f%%: %.1f%% for %.0f page fault%s (at the line that "
+                "first "
+                "touched the memory), and %.1f%% for system calls (at no line).",
+                100 * kernel, 100 * summary->fault_ratio, summary->page_faults,
+                summary->page_faults == 1 ? "" : "s", 100 * summary->call_ratio);
 }
 
 int report_say_time(struct db *db, FILE *text, const struct report_summary *summary,

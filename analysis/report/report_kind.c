@@ -28,7 +28,7 @@
 #define VERDICT CONTENDED REPORT_VERDICT_NAME "AS verdict,"
 
 #define SAMPLES_LEGEND \
-        REPORT_SHARE_LEGEND ", with the range that holds the true share with 95 % confidence" \
+        REPORT_SHARE_LEGEND ", with its 95 % confidence range" \
         REPORT_DRAM_LEGEND
 
 /* One more column, with "-" for an unknown VALUE. */
@@ -265,9 +265,9 @@ static const struct report_kind kinds[] = {
         .stalled = true,
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "
-                  "writes: samples, of locked instructions writes; offset: byte of the line",
+                  "writes: samples (locked instructions are writes); offset: byte of the line",
         .brief_legend = "HITM: samples that found the line modified in another core; reads, "
-                  "writes: samples, of locked instructions writes; offset: byte of the line",
+                  "writes: samples (locked instructions are writes); offset: byte of the line",
     },
     {
         .name = "line-use",
@@ -321,9 +321,9 @@ static const struct report_kind kinds[] = {
             " USING (interval_id) ORDER BY interval_id",
         .alignment = "rrrrrrrrrll",
         .legend =
-            "LMRL: cycles of a load that missed L1 or waited for a line on its way; L1 miss: "
-            "the same per L1 miss; FB full: cycles in which a request waited for a fill "
-            "buffer; cores: that waited for memory; read, write: of DRAM, in GB/s",
+            "LMRL: mean cycles of loads that missed L1 or waited for a requested line; L1 miss: "
+            "the same per L1 miss; FB full: share of the cycles in which a request waited for "
+            "a fill buffer; cores: how many waited for memory; read, write: of DRAM, in GB/s",
     },
     {
         .name = "phase",
@@ -337,8 +337,8 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrlrrrrrrrr",
         .legend =
             "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
-            "of the peak of as many cores; work: cycles that executed; latency, bandwidth: "
-            "cycles that stalled for that of memory or of the core",
+            "share of the DRAM bandwidth that so many cores can reach; work: share of the "
+            "cycles that executed; latency, bandwidth: share of the cycles that stalled for it",
     },
 };
 /* clang-format on */

@@ -24,11 +24,11 @@ static const char model_sql[] =
 static void say_unlike(FILE *text, double hot_mib, double model_mib, double host_mib)
 {
         if (host_mib > 0 && hot_mib <= model_mib && hot_mib > host_mib)
-                fprintf(text,
-                        " They are likely to be: the objects that cost most take %.1f "
-                        "MiB, which fit the model's L3 (%.1f MiB) and not that "
-                        "machine's (%.1f MiB).",
-                        hot_mib, model_mib, host_mib);
+                fprintf(
+                    text,
+                    " They probably do: the costliest objects take %.1f MiB, which "
+                    "fit the model's L3 (%.1f MiB), but not the machine's (%.1f MiB).",
+                    hot_mib, model_mib, host_mib);
 }
 
 static void say_model(FILE *text, sqlite3_stmt *row)
@@ -36,13 +36,12 @@ static void say_model(FILE *text, sqlite3_stmt *row)
         char *cpu = statement_printable(row, 0);
         char *preset = statement_printable(row, 1);
         fprintf(text,
-                "The model is %s, not the machine that recorded (%s), where gains may be "
-                "others; those are told by %s'memlag record --sim-cpu host'.",
+                "Simulated CPU: %s. The machine that recorded is %s, where gains may "
+                "differ. To model it: %s'memlag record --sim-cpu host'.",
                 preset ? preset : "?", cpu ? cpu : "?",
                 sqlite3_column_int(row, 2)
                     ? ""
-                    : "'memlag calibrate' (some three minutes on a quiet machine; with "
-                      "--quick half a minute, and less exact), then ");
+                    : "'memlag calibrate' (three minutes; --quick half a minute), then ");
         say_unlike(text, sqlite3_column_double(row, 5), sqlite3_column_double(row, 3),
                    sqlite3_column_double(row, 4));
         free(cpu);

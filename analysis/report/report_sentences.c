@@ -52,8 +52,8 @@ static void say_contention(FILE *text, const struct report_summary *summary)
         else if (summary->contended_intervals > 0)
                 say_contended(text, summary);
         else if (summary->unknown_intervals == summary->intervals)
-                fputs("Contention: not known; the counters or the machine's limits that "
-                      "tell it are missing.",
+                fputs("Contention: not known; counters or the machine's limits are "
+                      "missing.",
                       text);
         else {
                 fputs("Contended: none of ", text);
@@ -65,12 +65,12 @@ static void say_contention(FILE *text, const struct report_summary *summary)
         say_saturated(text, summary);
         if (summary->unknown_intervals > 0 &&
             summary->unknown_intervals < summary->intervals)
-                fprintf(text, " Of %" PRId64 " intervals the counters do not tell.",
+                fprintf(text, " For %" PRId64 " intervals it is not known.",
                         summary->unknown_intervals);
         if (summary->unknown_intervals < summary->intervals && !summary->without_waits &&
             !summary->thresholds_of_machine)
-                fputs(" The limits come from the run's own quiet intervals, not from the "
-                      "machine.",
+                fputs(" The limits come from quiet intervals of this run, not from a "
+                      "calibration.",
                       text);
 }
 
@@ -89,7 +89,7 @@ static void say_limit(FILE *text, const struct report_summary *summary)
                         summary->lmrl_factor);
 }
 
-/* "Latency of all samples, by the verdict on their line: 62% dram-contention, 30% …", or
+/* "Latency by verdict: 62% dram-contention, 30% …", or
  * the same for stall time if it orders the rows. */
 static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
 {
@@ -109,13 +109,12 @@ static int say_verdicts(struct db *db, FILE *text, struct diag *diag)
                 if (any)
                         fputs(", ", text);
                 else
-                        fprintf(text, "%s, by the verdict on their line: ",
+                        fprintf(text, "%s by verdict: ",
                                 sqlite3_column_int(rows, 1)
                                     ? sqlite3_column_int(rows, 2)
-                                          ? "Time that sampled loads and page faults "
-                                            "held up"
-                                          : "Time that sampled loads held up"
-                                    : "Latency of all samples");
+                                          ? "Stalled time and page faults"
+                                          : "Stalled time"
+                                    : "Latency");
                 fputs(part ? part : "", text);
                 free(part);
                 any = true;
@@ -184,8 +183,8 @@ int report_say_libraries(struct db *db, FILE *text, struct diag *diag)
                 char *library = statement_printable(rows, 0);
                 fprintf(
                     text,
-                    " The libraries of %s have %.0f %% of the samples: mostly waiting "
-                    "for other ranks, not work.",
+                    " The libraries of %s have %.0f %% of the samples: they mostly wait "
+                    "for other ranks.",
                     library ? library : "-", sqlite3_column_double(rows, 1));
                 free(library);
                 code = 0;

@@ -76,10 +76,10 @@
 #define REPORT_SHARE_LEGEND "latency: share of the latency of all samples"
 #define REPORT_DRAM_LEGEND "; DRAM: samples served by DRAM; mean"
 #define REPORT_CONTENDED_LEGEND \
-        "; contended: samples that waited long while DRAM bandwidth was short"
+        "; contended: samples that were slow because DRAM bandwidth was short"
 #define REPORT_STALLED_LEGEND \
-        "stalled: share of the run's cycles for which these loads held up what came " \
-        "behind them, or page faults the program: about the most that can be saved here"
+        "stalled: share of the run's cycles that these accesses or page faults stalled " \
+        "the program: about the most that can be saved here"
 #define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
 /* The largest stall time comes first; all that is shown as 0.0% is equal. If it is not

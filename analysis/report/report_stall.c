@@ -22,7 +22,7 @@
         "  ORDER BY stalled DESC, interval LIMIT ?1) ORDER BY interval"
 #define SHARE REPORT_SHARE("latency_share") " AS stalled," REPORT_SHARE_RANGE " samples,"
 #define RANGE_LEGEND \
-        REPORT_STALLS_LEGEND ", with the range that holds the true share with 95 % confidence"
+        REPORT_STALLS_LEGEND ", with its 95 % confidence range"
 
 static const struct report_kind kinds[] = {
     {
@@ -143,8 +143,8 @@ static void say_share_of_cycles(FILE *text, const struct report_summary *summary
         fprintf(text, " (%.1f%% of the run's cycles", 100 * summary->stalled_ratio);
         if (!isnan(summary->held_up_ratio))
                 fprintf(text,
-                        ", and %.1f%% without the slots in which the loads themselves "
-                        "retire: about what loads that never wait would save%s",
+                        ", %.1f%% without the slots in which the loads themselves "
+                        "retire: about the gain if no load waited%s",
                         100 * summary->held_up_ratio,
                         report_predicts_branches(summary)
                             ? ", and wrong predictions before a load"
@@ -156,16 +156,15 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
 {
         fprintf(text,
                 "Duration %s of the model, %" PRId64
-                " samples of the time in which loads hold up the instructions behind "
-                "them, %s in all",
+                " samples of the time in which loads stalled the program, %s in all",
                 report_duration(summary->duration_s).text, summary->samples,
                 report_duration(summary->stalled_s).text);
         if (!isnan(summary->stalled_ratio))
                 say_share_of_cycles(text, summary);
         fputs("; ", text);
         report_say_lost(text, summary);
-        fputs(". These are the places where a timer would find the program waiting for "
-              "loads. For causes record without --freq.",
+        fputs(". A timer would find the program at these places. For causes record "
+              "without --freq.",
               text);
 }
 
@@ -178,13 +177,13 @@ static void say_tracker(FILE *text, const struct report_summary *summary)
         double taken = (double)(summary->samples + summary->tracker_samples);
         double share = taken > 0 ? (double)summary->tracker_samples / taken : 0;
         if (share > TRACKER_SHARE_MIN && !summary->selection)
-                fprintf(text,
-                        " Beside these, %" PRId64
-                        " samples (%.0f%% of all) were in memlag's own heap tracker and "
-                        "are in no row: the program was slower by that, and what it "
-                        "left in the caches is another. 'memlag record --no-heap' is "
-                        "without it, and without names of heap blocks.",
-                        summary->tracker_samples, 100 * share);
+                fprintf(
+                    text,
+                    " Another %" PRId64
+                    " samples (%.0f%% of all) were in memlag's heap tracker, and are "
+                    "in no row. It slowed the program. 'memlag record --no-heap' does "
+                    "without it, and without names of heap blocks.",
+                    summary->tracker_samples, 100 * share);
 }
 
 void report_say_stalls(FILE *text, const struct report_summary *summary)
@@ -208,11 +207,9 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
         fprintf(text, " at loads and stores, %s; ",
                 report_duration(summary->stalled_s).text);
         report_say_lost(text, summary);
-        fputs(". A timer tells where the program waited, and not what for: a load that "
-              "hit the first cache may be among these, latencies, cache levels and "
-              "contention are not known, and the address only where the load did not "
-              "overwrite the register that it came from. For causes use pebs or ibs, or "
-              "sim.",
+        fputs(". A timer tells where the program waited, but not why: latencies, cache "
+              "levels and contention are not known, and loads that hit L1 may be among "
+              "these. For causes use pebs, ibs or sim.",
               text);
         report_say_kernel_time(text, summary);
         say_tracker(text, summary);

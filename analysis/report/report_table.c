@@ -54,8 +54,8 @@ static void print_losses(FILE *out, const struct report_summary *summary)
                 return;
         int length =
             snprintf(text, sizeof(text),
-                     "Lost: %" PRId64 " records, beside %" PRId64
-                     " samples that are there; all that follows is about these. ",
+                     "Lost: %" PRId64 " records. The report covers the other %" PRId64
+                     " samples. ",
                      summary->lost, summary->samples);
         if (summary->ring_pages > 0)
                 snprintf(text + length, sizeof(text) - (size_t)length,
@@ -71,8 +71,8 @@ static void print_failure(FILE *out, const struct report_summary *summary)
 {
         if (!summary->failure)
                 return;
-        char *text = sqlite3_mprintf("A part of the run is missing: %s. All that follows "
-                                     "is about what is there.",
+        char *text = sqlite3_mprintf("A part of the run is missing: %s. The report "
+                                     "covers the rest.",
                                      summary->failure);
         prose_wrapped(out, text ? text : "A part of the run is missing.");
         sqlite3_free(text);
@@ -85,8 +85,8 @@ static void print_selection(FILE *out, const struct report_summary *summary)
         if (summary->selection &&
             asprintf(&text,
                      "Selected: %" PRId64 " of %" PRId64
-                     " samples. All shares are of the time and latency of these; limits "
-                     "and contention are those of all that ran.",
+                     " samples. Shares are of their time and latency; limits and "
+                     "contention are of the whole run.",
                      summary->samples, summary->recorded_samples) >= 0)
                 prose_wrapped(out, text);
         free(text);
@@ -179,8 +179,8 @@ void report_print_head(FILE *out, const struct report_summary *summary, bool ver
 /* ---- rows, source text, ledger ---- */
 
 #define FROM(what)                                                                       \
-        "from: the " what " of the program's own code that led there, and to how much "  \
-        "of it where others did too; 'memlag report --by caller' shows all."
+        "from: the " what " of your code that called it (its share, if others did "      \
+        "too); 'memlag report --by caller' shows all."
 
 /* Share of the whole; with less, untyped loads hide no important field. */
 #define UNTYPED_SHARE_MIN "0.01"
@@ -373,11 +373,9 @@ static void explain_long_stalls(const struct report_summary *summary, FILE *out)
         bool one = summary->long_stalls == 1;
         if (summary->long_stalls > 0 &&
             asprintf(&sentence,
-                     "%" PRId64 " sample%s held up more than a twentieth of what all "
-                     "did: in rows %s for that, and in the figure above the table for "
-                     "all of it, so that rows have less in sum.",
-                     summary->long_stalls, one ? "" : "s",
-                     one ? "it counts" : "each counts") >= 0) {
+                     "%" PRId64 " very long sample%s capped in the table, so its rows "
+                     "add up to less than the figure above it.",
+                     summary->long_stalls, one ? " is" : "s are") >= 0) {
                 prose_wrapped(out, sentence);
                 free(sentence);
         }

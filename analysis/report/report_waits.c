@@ -26,8 +26,8 @@ static const char askers_sql[] =
     REPORT_PLACE("file", "line") ") AS place"
     "  FROM (SELECT *," REPORT_BASE("file") "AS base FROM line_finding"
     "        WHERE line_id IN (SELECT line_id FROM top UNION SELECT asker_id FROM pair))) "
-    "SELECT group_concat(waiting, ', ') || coalesce(' for that of ' || asking,"
-    "                                               ' for one of another function, or a prefetch')"
+    "SELECT group_concat(waiting, ', ') || coalesce(' for the load at ' || asking,"
+    "                                               ' for a load of another function, or a prefetch')"
     " FROM (SELECT l.place AS waiting, a.place AS asking, asker_id, latency_share"
     "  FROM pair JOIN named AS l USING (line_id)"
     "  LEFT JOIN named AS a ON a.line_id = asker_id"
@@ -44,9 +44,8 @@ static int say_askers(struct db *db, const struct report_options *options, FILE 
                 return code;
         sqlite3_bind_int64(rows, 1, options->top);
         report_bind_choice(rows, &options->choice);
-        const char *separator = "Waiting for lines of the cache that another load had "
-                                "asked for before (level LFB), which is the one to make "
-                                "faster, as far as samples tell: ";
+        const char *separator = "These lines wait for cache lines that another load "
+                                "requested first (level LFB); make that load faster: ";
         const char *end = "";
         while ((code = statement_next(db, rows, diag)) > 0) {
                 char *waits = statement_printable(rows, 0);
@@ -109,12 +108,10 @@ int report_explain_waits(struct db *db, const struct report_options *options,
                 prose_wrapped(
                     out,
                     stalled
-                        ? "Where the verdict is dram and the DRAM column small, the few "
-                          "samples that it served held up the program for longest, or "
-                          "others waited for a line that an earlier load had already "
-                          "asked DRAM for (level LFB)."
-                        : "Where the verdict is dram and the DRAM column small, the "
-                          "samples waited for a line that an earlier load had already "
-                          "asked DRAM for (level LFB).");
+                        ? "A small DRAM share with a dram verdict is normal: few long "
+                          "waits decide, or loads wait for a line that an earlier load "
+                          "requested (LFB)."
+                        : "A small DRAM share with a dram verdict is normal: loads wait "
+                          "for a line that an earlier load requested (LFB).");
         return code < 0 ? code : 0;
 }

@@ -159,7 +159,7 @@ expect "contention by the run's own measure" "$(answer own.db "
 expect "its origin" "$(answer own.db "
         SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'")" \
 "250.0|the run's quiet intervals"
-"$MEMLAG" report -v own.db | tr '\n' ' ' | grep -q "run's own quiet intervals" ||
+"$MEMLAG" report -v own.db | tr '\n' ' ' | grep -q "quiet intervals of this run" ||
         fail "the report does not say where the limits come from"
 
 # Each limit names the origin of the fact that it follows from.

@@ -35,7 +35,7 @@ expect "bytes one after the other" \
 expect "the C library's words" \
         "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'")" 0
 
-! "$MEMLAG" report -v -S touch run.db | grep -q "one to make faster" ||
+! "$MEMLAG" report -v -S touch run.db | grep -q "make that load faster" ||
         fail "what is not shown is explained"
 "$MEMLAG" query --name askers --format csv run.db | grep -q ",walk,.*,$key$" ||
         fail "the query does not say who asked"

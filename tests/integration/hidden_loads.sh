@@ -35,7 +35,7 @@ cycles()
 saved()
 {
         for where in near far; do
-                sed -n 's/.* held up what comes behind them for \([0-9.]*\)% .*/\1/p' "$1_$where.prose" >"$where.told"
+                sed -n 's/.* was stalled on memory accesses for \([0-9.]*\)% .*/\1/p' "$1_$where.prose" >"$where.told"
         done
         awk -v told="$(cat far.told)" -v told_near="$(cat near.told)" -v near="$2" -v far="$3" 'BEGIN {
                 wrong = told - told_near * near / far - 100 * (1 - near / far)
@@ -79,7 +79,7 @@ expect "stalls beside the loads" "$(answer sum_far.db "
 lacks "The gain from faster loads lies" sum_far.prose
 saved sum "$near" "$far"
 # The samples tell that it was not the loads, and what else it can have been.
-chains="the program did not wait for such loads, most of which are at hidden_loads\.c:[0-9]*, but for chains of other"
+chains="waited not for such loads, most of which are at hidden_loads\.c:[0-9]*, but for chains of other"
 says "$chains" sum_far.prose
 for other in beside_far hash_far; do
         lacks "chains of other" $other.prose
@@ -87,7 +87,7 @@ done
 # Where the samples do not tell it, as those of most processors, it is said that nobody knows.
 sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze sum_far.db
-"$MEMLAG" report -v sum_far.db | tr '\n' ' ' | grep -q "What faster loads gain is not known" ||
+"$MEMLAG" report -v sum_far.db | tr '\n' ' ' | grep -q "The gain from faster loads is not known" ||
         fail "the report is silent on work beside loads: $(cat sum_far.txt)"
 
 # With --freq the report tells what would be gained, without the slots in which the loads
@@ -97,7 +97,7 @@ held_up()
 {
         rm -f "freq_$1.db"
         record freq_$1 $SIM $FREE_KERNEL --freq 50000 -- ./hidden_loads "$1" "$2"
-        "$MEMLAG" report -v "freq_$1.db" 2>&1 | tr '\n' ' ' | sed -n 's/.* in all (.*, and \([0-9.]*\)% without the slots.*/\1/p'
+        "$MEMLAG" report -v "freq_$1.db" 2>&1 | tr '\n' ' ' | sed -n 's/.* in all (.*, \([0-9.]*\)% without the slots.*/\1/p'
 }
 
 # Loads that hit L1 wait too, where they are a part of the chain.

@@ -36,13 +36,13 @@ other="INSERT INTO run VALUES ('sim_preset', 'made-up'), ('host_cpu', 'Real 1'),
         UPDATE data_object SET size_bytes = NULL;
         UPDATE data_object SET size_bytes = 20971520 WHERE object_id =
           (SELECT object_id FROM object_finding ORDER BY latency_share DESC LIMIT 1)"
-note "" $by_line 'The model is'
-note "$other" "The model is made-up, not the machine that recorded (Real 1), .* likely .* take 20.0 MiB, which fit the model's L3 (40.0 MiB) and not .* (4.0 MiB)\. "
+note "" $by_line 'Simulated CPU'
+note "$other" 'Simulated CPU: made-up\. .* is Real 1, .* 20\.0 MiB, .* (40\.0 MiB), but not .* (4\.0 MiB)\. '
 "$MEMLAG" report --format json note.db | python3 -c '
 import json, sys
-assert "The model is made-up" in json.load(sys.stdin)["model_note"]' || fail "no note in JSON"
+assert "Simulated CPU: made-up" in json.load(sys.stdin)["model_note"]' || fail "no note in JSON"
 note "$other; UPDATE machine SET value = 33554432 WHERE key = 'host_l3_bytes';
-        INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system')" 'The model is' 'likely to be'
+        INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system')" 'Simulated CPU' 'costliest objects'
 
 # A model that was changed is not the preset's.
 expect "the first line of a changed model" "$(
@@ -58,7 +58,7 @@ for words in "caches only, without what waits for what" "Contention: not known w
         "verdict not given: dram-contention and in-core"; do
         says "$words" caches
 done
-! grep -q -e 'under way at a time' -e 'nothing was executed' -e 'dram-latency' caches ||
+! grep -q -e 'outstanding at a time' -e 'the core did nothing' -e 'dram-latency' caches ||
         fail "of caches only the report tells what overlaps: $(cat caches)"
 
 # --help names all that rows may stand for.
@@ -66,7 +66,7 @@ done
 for by in line function object caller allocation type thread interval phase; do
         "$MEMLAG" report -v --by $by memlag.db >by || fail "--by $by"
         expect "--by $by: a range explained, for a column of it" \
-                "$(grep -c 'with the range' by || true)" "$(grep -c '  95% range  ' by || true)"
+                "$(grep -c '95 % confidence range' by || true)" "$(grep -c '  95% range  ' by || true)"
         says "stands for:.* $by\>" help
 done
 
@@ -120,29 +120,29 @@ fields="INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct nod
         DELETE FROM line_object_finding; INSERT INTO line_object_finding (line_id, samples, mean_latency_cycles)
                 SELECT line_id, 60, 10 FROM line_finding WHERE line = 10"
 note "$cached; $fields" "--by type' shows which fields"
-note "$fields" '10.0% of the whole has no type, most of it at stream\.c:10: fields without samples may' '' --by type
-note "$fields; UPDATE field_finding SET latency_share = 0.995" struct 'of the whole has no type' --by type
+note "$fields" '10.0% of the latency has no type, most of it at stream\.c:10: ' '' --by type
+note "$fields; UPDATE field_finding SET latency_share = 0.995" struct 'has no type' --by type
 
 # Latency is not time: said where loads overlap, with what to do about it. 228 000 cycles of
 # latency, each of 100 loads, of 72 080 000: 31.6 %. What a counter says of the time lost is told
 # beside that where it is less; where loads overlap in any case.
-overlap='shares of latency are not shares of time; for those record with'
+overlap='latency is not time; record time with'
 alone="UPDATE run SET value = 100 WHERE key = 'period_loads'"
 idle="INSERT INTO counter (counter_id, name, unit) VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
         INSERT INTO reading VALUES (0, 1000000, 1, 99"
 note "" "$overlap --freq\."
 note "UPDATE run SET value = 'pebs' WHERE key = 'source'" "$overlap --source clock\."
-note "$alone; $idle, 7208000)" 'took at most 31\.6% of the run.s cycles\. In 10\.0% of the run.s cycles nothing was executed beside' "$overlap"
-note "$alone; $idle, 36040000)" 'at most 31\.6%' executed
-note "$idle, 36040000)" 'In 50\.0% of the run.s cycles nothing was executed beside' 'ended by signal'
+note "$alone; $idle, 7208000)" 'at most 31\.6% of the cycles\. For 10\.0% of the cycles the core did nothing' "$overlap"
+note "$alone; $idle, 36040000)" 'at most 31\.6%' 'did nothing'
+note "$idle, 36040000)" 'For 50\.0% of the cycles the core did nothing' 'ended by signal'
 # Cycles without execution are no measure of lines that threads write by turns.
-by_turns="Threads that write each other's lines have few such cycles"
+by_turns="Threads that write to each other's lines"
 note "$idle, 36040000)" $by_line "$by_turns"
 note "$idle, 36040000); UPDATE line_finding SET verdict = 'sharing' WHERE line = 10" "$by_turns"
 # Loads that ask for several lines at a time need not be made independent of each other: walk's
 # samples from DRAM, 210 cycles and 1000 loads each, ask for 0.3 lines at a time, or for 2.
-already='dram-latency: .* As such loads asked DRAM for 2\.[0-9] lines at a time .* some overlap already'
-note "" dram-latency 'some overlap already' -S walk
+already='dram-latency: .* 2\.[0-9] such misses overlap already'
+note "" dram-latency 'overlap already' -S walk
 note "UPDATE line_finding SET dram_samples = 700 WHERE line = 20" "$already" '' -S walk
 # DRAM at its limit is not called idle where LMRL is low.
 note "UPDATE interval SET contended = 0" \
@@ -151,7 +151,7 @@ note "UPDATE interval SET contended = 0" \
 hardly="UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE interval SET contended = 0, bound = 'compute' WHERE contended = 1;
         DELETE FROM reading WHERE counter_id IN (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%')"
 note "$hardly; $idle, 720800)" \
-        "  Waiting for memory is not what this program's time goes to\. Waiting for .* at most 3\.2% of .* lost\.  latency "
+        "  Waiting for memory is not what this program's time goes to\. Slow loads .* at most 3\.2% of .* lost\.  latency "
 note "$hardly; $idle, 7208000)" $by_line 'this program'
 # ---- source text ----------------------------------------------------------------
 mkdir src
