@@ -532,9 +532,10 @@ void report_print_too_few(FILE *out, const struct report_summary *summary)
                         "What is selected has too few samples for a table (%" PRId64
                         "): select more.\n",
                         summary->timed ? summary->samples : summary->memory_samples);
-        else if (summary->memory_samples == 0 && !summary->timed)
-                fputs("No sample is of a memory access. Record loads: a smaller "
-                      "--period, or 'perf mem record' before import.\n",
+        else if (summary->memory_samples == 0 && !summary->timed && summary->numbers &&
+                 strcmp(summary->numbers, "imported") == 0)
+                fputs("No sample is of a memory access: use 'perf mem record' before "
+                      "import.\n",
                       out);
         else
                 print_advice_on_samples(out, summary, "Too few samples for a table");

@@ -124,6 +124,21 @@ static int end_image(struct sim_images *images, size_t number, int64_t time_ns,
         return rc == 0 ? sink_process_end(images->sink, time_ns, number + 1, diag) : rc;
 }
 
+/* An image that did not end by itself has counted on since its last reading. */
+static int take_latest_counters(struct sim_images *images, size_t number,
+                                struct diag *diag)
+{
+        const struct sim_ring *ring = &images->images[number].ring;
+        uint32_t used = __atomic_load_n(&ring->slice->latest_counters, __ATOMIC_ACQUIRE);
+        int rc = 0;
+        for (uint32_t i = 0; rc == 0 && i < used && i < SIMPMU_LATEST_COUNTERS; i++) {
+                struct simpmu_counters latest;
+                if (sim_ring_latest_counters(ring, i, &latest))
+                        rc = sim_deliver(images->sink, number + 1, &latest.header, diag);
+        }
+        return rc;
+}
+
 static int end_by_record(struct sim_images *images, size_t number,
                          const struct simpmu_record *end, struct diag *diag)
 {
@@ -131,6 +146,8 @@ static int end_by_record(struct sim_images *images, size_t number,
         bool exec_follows = (end->flags & SIMPMU_EXECED) && !native;
         int rc = sink_loss(images->sink, "programs that the simulated PMU cannot run",
                            native, "programs", diag);
+        if (rc == 0)
+                rc = take_latest_counters(images, number, diag);
         if (rc < 0)
                 return rc;
         return end_image(images, number, (int64_t)end->time_ns, exec_follows, diag);
@@ -229,6 +246,8 @@ static int end_replaced(struct sim_images *images, size_t number, struct diag *d
         if (images->images[number].state == IMAGE_RUNNING)
                 rc = take_records(images, number, diag);
         const struct image *image = &images->images[number];
+        if (rc == 0 && image->state == IMAGE_RUNNING)
+                rc = take_latest_counters(images, number, diag);
         if (rc == 0 && image->state != IMAGE_ENDED)
                 rc = end_image(images, number, time_reached(image), false, diag);
         return rc;
@@ -356,6 +375,8 @@ static int take_last(struct sim_images *images, size_t number, struct diag *diag
         } while (rc == 0 && before == IMAGE_CLAIMED &&
                  images->images[number].state == IMAGE_RUNNING &&
                  !images->images[number].lived);
+        if (rc == 0 && images->images[number].state == IMAGE_RUNNING)
+                rc = take_latest_counters(images, number, diag);
         return rc;
 }
 

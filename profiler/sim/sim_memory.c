@@ -138,7 +138,7 @@ static void punch(struct sim_memory *memory, uint64_t offset, uint64_t length)
 void sim_memory_drop_ring(struct sim_memory *memory, uint64_t number)
 {
         punch(memory, slice_offset(number) + SIMPMU_SLICE_HEADER_BYTES,
-              SIMPMU_RING_BYTES);
+              SIMPMU_RING_BYTES + SIMPMU_CLAIM_BYTES);
 }
 
 void sim_memory_drop_header(struct sim_memory *memory, uint64_t number)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "heap/event.h"
+#include "simpmu/slice.h"
 
 /* Of a PAD only this much need be there. */
 struct record_start {
@@ -138,6 +139,25 @@ void sim_ring_discard(struct sim_ring *ring)
 {
         ring->tail = ring_head(ring);
         sim_ring_release(ring);
+}
+
+bool sim_ring_latest_counters(const struct sim_ring *ring, uint32_t number,
+                              struct simpmu_counters *copy)
+{
+        const struct simpmu_counters *latest = slice_latest_counters(ring->slice, number);
+        const uint32_t *version = &latest->header.reserved;
+        for (int tries = 0; tries < 1000; tries++) {
+                uint32_t before = __atomic_load_n(version, __ATOMIC_ACQUIRE);
+                memcpy(copy, latest, sizeof(*copy));
+                __atomic_thread_fence(__ATOMIC_SEQ_CST);
+                if (before % 2 == 0 &&
+                    before == __atomic_load_n(version, __ATOMIC_RELAXED))
+                        return copy->header.size_bytes == sizeof(*copy) &&
+                               copy->header.type == SIMPMU_COUNTERS &&
+                               copy->header.time_ns > copy->start_ns &&
+                               !sim_record_fault(&copy->header, sizeof(*copy));
+        }
+        return false; /* the process was killed while it wrote */
 }
 
 /* ---- records ---- */

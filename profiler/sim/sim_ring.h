@@ -35,6 +35,11 @@ void sim_ring_release(struct sim_ring *ring);
 /* Drops all records in the ring, and wakes a waiting producer. */
 void sim_ring_discard(struct sim_ring *ring);
 
+/* Copies the current interval of thread NUMBER of a simulated image, as it was at the
+ * thread's latest sample. Returns false if there is none. */
+bool sim_ring_latest_counters(const struct sim_ring *ring, uint32_t number,
+                              struct simpmu_counters *copy);
+
 /* Returns the thread that blocks the reader: with several producers, the writer of the
  * next record. Tid 0: no thread, or the ring is empty. */
 struct owner sim_ring_owner(const struct sim_ring *ring);

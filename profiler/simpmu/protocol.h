@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 26u
+#define SIMPMU_VERSION 27u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_PLAN_BYTES         (1u << 20) /* behind it: struct simpmu_plan */
@@ -30,6 +30,9 @@
  * that the ring has room for. */
 #define SIMPMU_RECORD_MIN_BYTES 32u
 #define SIMPMU_CLAIM_BYTES      (SIMPMU_RING_BYTES / SIMPMU_RECORD_MIN_BYTES * 8)
+/* In their place a simulated image has a struct simpmu_counters of each thread. */
+#define SIMPMU_LATEST_COUNTERS                                                           \
+        (SIMPMU_CLAIM_BYTES / (uint32_t)sizeof(struct simpmu_counters))
 #define SIMPMU_SLICE_BYTES                                                               \
         (SIMPMU_SLICE_HEADER_BYTES + (uint64_t)SIMPMU_RING_BYTES + SIMPMU_CLAIM_BYTES)
 
@@ -198,9 +201,8 @@ struct simpmu_control {
         uint32_t time_in_ticks;
         uint32_t programs_refused;  /* atomic: executed; they cannot take the tracker */
         uint32_t sandboxes_refused; /* atomic: requests of simulated targets */
-        uint32_t
-            calls_untold; /* atomic: of tracked functions, not reported */
-        uint32_t plans;         /* 1: there is a struct simpmu_plan */
+        uint32_t calls_untold;      /* atomic: of tracked functions, not reported */
+        uint32_t plans;             /* 1: there is a struct simpmu_plan */
         uint32_t reserved;
         uint32_t in_time_count; /* such instructions */
         struct simpmu_in_time in_time[SIMPMU_IN_TIME_MAX];
@@ -246,7 +248,7 @@ struct simpmu_piece {
 
 /* A global variable, or the blocks of one allocation site. */
 struct simpmu_object {
-        uint32_t frames; /* innermost frames of the allocations; 0: a global */
+        uint32_t frames;       /* innermost frames of the allocations; 0: a global */
         uint32_t header_bytes; /* before the first element */
         uint64_t where; /* place_hash of the frames; of a global: path_hash of its file */
         uint64_t offset_bytes; /* a global's, from where its file is mapped first */
@@ -277,6 +279,7 @@ struct simpmu_slice {
         uint32_t space_futex;    /* changed and woken by the consumer when it made room */
         uint32_t producer_waits; /* atomic: 1 while a producer waits for room */
         uint32_t executing;      /* atomic: 1 from before an exec until that has failed */
+        uint32_t latest_counters; /* atomic: used of SIMPMU_LATEST_COUNTERS */
 };
 
 enum simpmu_record_type {
@@ -299,7 +302,7 @@ enum simpmu_record_type {
         SIMPMU_END,    /* last record: exit, fatal signal or exec */
         SIMPMU_RESIZE, /* a block is given another size, see heap/event.h */
         SIMPMU_RESIZED,
-        SIMPMU_LINE, /* what became of a sample's line */
+        SIMPMU_LINE,    /* what became of a sample's line */
         SIMPMU_EXECUTED /* a sample of time, see period_instructions */
 };
 
@@ -484,7 +487,11 @@ enum simpmu_counter {
 #define SIMPMU_BRANCHES 1u
 
 /* header.time_ns is the end of the reading; intervals begin at multiples of
- * interval_ns, so only the first and last reading of a thread are shorter. */
+ * interval_ns, so only the first and last reading of a thread are shorter.
+ *
+ * A record that is not in the ring but behind it has the thread's current interval up to
+ * its latest sample, for an image that does not end by itself. While it is written,
+ * header.reserved is odd; header.size_bytes is 0 where an interval has just ended. */
 struct simpmu_counters {
         struct simpmu_record header;
         uint64_t start_ns;

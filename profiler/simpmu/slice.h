@@ -56,6 +56,15 @@ static inline struct simpmu_record *slice_reserve(struct simpmu_slice *slice,
         return (struct simpmu_record *)(ring + position);
 }
 
+/* The current interval of thread NUMBER, below SIMPMU_LATEST_COUNTERS. */
+static inline struct simpmu_counters *slice_latest_counters(struct simpmu_slice *slice,
+                                                            uint32_t number)
+{
+        return (struct simpmu_counters *)((char *)slice + SIMPMU_SLICE_HEADER_BYTES +
+                                          SIMPMU_RING_BYTES) +
+               number;
+}
+
 /* Writes the last record. */
 static inline void slice_end(struct simpmu_slice *slice, uint16_t flags, uint64_t time_ns)
 {

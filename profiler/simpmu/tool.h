@@ -61,6 +61,8 @@ void *ring_begin(enum simpmu_record_type type, UInt flags, ULong time_ns, UInt t
 void ring_publish(const void *record);
 /* Sets the record's time as it is (SIMPMU_COUNTERS). */
 void ring_set_time(void *record, ULong time_ns);
+/* For the current interval of thread NUMBER; NULL: nobody wants it. */
+struct simpmu_counters *ring_latest_counters(UInt number);
 ULong ring_now_ns(void);
 void ring_note_time(ULong time_ns);
 /* Writes the last record; FLAGS: of SIMPMU_END. */
@@ -83,6 +85,7 @@ const struct core *threads_core(ThreadId tid);
 ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
 void threads_forked(ThreadId tid);
+void threads_note_counters(ThreadId tid); /* of the current interval */
 void threads_tell(ThreadId tid); /* writes a thread's SIMPMU_THREAD */
 void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */

@@ -108,6 +108,26 @@ wait $memlag || status=$?
 holds term.db complete "SELECT value FROM run WHERE key = 'state'"
 [ "$(answer term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
 
+# ---- samples and cycles cover the same time, however the recording ends ----
+# The only interval is not whole: it goes on until the last sample, and has every page
+# fault of the samples.
+for end in '--duration 2 -- timeout 3 ./busy' '-- timeout -s KILL 2 ./busy'; do
+        # shellcheck disable=SC2086 # words
+        "$MEMLAG" record $SIM --interval 10000 --force -o short.db $end >short.out 2>err ||
+                [ $? -ge 124 ] || fail "$end: $(cat err)"
+        holds short.db '1|1' "
+                WITH busiest AS (SELECT thread_id, max(time_ns) AS time_ns,
+                                        (SELECT total(faults) FROM page_fault
+                                         JOIN sample AS s USING (sample_id)
+                                         WHERE s.thread_id = sample.thread_id) AS faults
+                                 FROM sample GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)
+                SELECT count(*), max(abs(value - faults) < 0.02 * faults AND faults > 100 AND
+                                     abs(end_ns - time_ns) < 0.01 * time_ns)
+                FROM reading JOIN counter USING (counter_id) JOIN busiest USING (thread_id)
+                WHERE name = 'page-faults'"
+        holds short.db 1 'SELECT total(stalled_ratio) BETWEEN 0.3 AND 1 FROM function_finding'
+done
+
 # ---- a report of a recording that still runs leaves the final one as it is ----
 "$MEMLAG" record $SIM -o live.db -- ./busy >live.out 2>err &
 memlag=$!

@@ -305,6 +305,15 @@ void ring_publish(const void *record)
                 ring_bell();
 }
 
+struct simpmu_counters *ring_latest_counters(UInt number)
+{
+        if (slice == NULL || number >= SIMPMU_LATEST_COUNTERS)
+                return NULL;
+        if (slice->latest_counters <= number)
+                __atomic_store_n(&slice->latest_counters, number + 1, __ATOMIC_RELEASE);
+        return slice_latest_counters(slice, number);
+}
+
 ULong ring_now_ns(void)
 {
         return slice == NULL ? 0 : slice->now_ns;

@@ -133,6 +133,7 @@ void sample_write(const struct sim_sample *sample)
 
         if (!ring_recording())
                 return;
+        threads_note_counters(tid);
         if (sample->kernel_slots > 0 && (faults = fault_weight()) == 0)
                 return;
         find_context(tid, sample, &context);
@@ -174,6 +175,7 @@ void *sample_store_begin(const struct sim_sample *sample)
 
         if (!ring_recording())
                 return NULL;
+        threads_note_counters(tid);
         find_context(tid, sample, &context);
         store = store_new();
         store->time_ns = threads_slots_to_ns(sample->time_slots);

@@ -28,6 +28,7 @@
 struct tool_thread {
         struct sim_thread sim;
         struct tool_thread *next_spare;
+        ThreadId tid;
         UInt lwp; /* Linux thread id */
         Bool runnable;
         /* The hot state while another thread runs. */
@@ -139,29 +140,83 @@ static void reading_begin(struct tool_thread *thread, ULong start_ns)
         thread->boundary_slots = slots_at_ns(thread->boundary_ns);
 }
 
-static void reading_end(struct tool_thread *thread, ULong end_ns)
+static void read_counters(struct tool_thread *thread, uint64_t *value)
 {
-        uint64_t value[SIMPMU_COUNTER_COUNT];
         Bool running_now = thread == threads[running];
-        struct simpmu_counters *record;
 
         machine_read_counters(&tool_machine, &thread->sim,
                               running_now ? tool_hot.instructions : thread->instructions,
                               running_now ? tool_hot.loads : thread->loads,
                               running_now ? tool_hot.busy : thread->busy, value);
+}
+
+static void fill_reading(struct simpmu_counters *record, const struct tool_thread *thread,
+                         const uint64_t *value)
+{
+        record->start_ns = thread->reading_start_ns;
+        for (UInt i = 0; i < SIMPMU_COUNTER_COUNT; i++)
+                record->value[i] = value[i] - thread->last_value[i];
+}
+
+static UShort reading_flags(void)
+{
+        return ring_control()->caches_only == 0 ? SIMPMU_BRANCHES : 0;
+}
+
+/* Begins to change the note of the thread's current interval, which is none for now. */
+static struct simpmu_counters *change_note(const struct tool_thread *thread)
+{
+        struct simpmu_counters *note = ring_latest_counters(thread->tid);
+
+        if (note == NULL)
+                return NULL;
+        __atomic_fetch_add(&note->header.reserved, 1, __ATOMIC_SEQ_CST);
+        note->header.size_bytes = 0;
+        return note;
+}
+
+static void note_changed(struct simpmu_counters *note)
+{
+        if (note != NULL)
+                __atomic_fetch_add(&note->header.reserved, 1, __ATOMIC_SEQ_CST);
+}
+
+void threads_note_counters(ThreadId tid)
+{
+        struct tool_thread *thread = threads[tid];
+        struct simpmu_counters *note = thread != NULL ? change_note(thread) : NULL;
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+
+        if (note == NULL)
+                return;
+        const struct activity activity = thread->sim.activity;
+        read_counters(thread, value);
+        thread->sim.activity = activity; /* it depends on when it is read */
+        note->header.size_bytes = sizeof(*note);
+        note->header.type = SIMPMU_COUNTERS;
+        note->header.flags = reading_flags();
+        note->header.tid = thread->lwp;
+        note->header.time_ns = threads_slots_to_ns(clock_of(thread));
+        fill_reading(note, thread, value);
+        note_changed(note);
+}
+
+static void reading_end(struct tool_thread *thread, ULong end_ns)
+{
+        uint64_t value[SIMPMU_COUNTER_COUNT];
+        struct simpmu_counters *record;
+
+        note_changed(change_note(thread));
+        read_counters(thread, value);
         if (value[SIMPMU_CYCLES] == thread->last_value[SIMPMU_CYCLES])
                 return;
-        record = ring_begin(SIMPMU_COUNTERS,
-                            ring_control()->caches_only == 0 ? SIMPMU_BRANCHES : 0, end_ns,
-                            thread->lwp, sizeof(*record));
+        record = ring_begin(SIMPMU_COUNTERS, reading_flags(), end_ns, thread->lwp,
+                            sizeof(*record));
         if (record == NULL)
                 return;
         ring_set_time(record, end_ns);
-        record->start_ns = thread->reading_start_ns;
-        for (UInt i = 0; i < SIMPMU_COUNTER_COUNT; i++) {
-                record->value[i] = value[i] - thread->last_value[i];
-                thread->last_value[i] = value[i];
-        }
+        fill_reading(record, thread, value);
+        VG_(memcpy)(thread->last_value, value, sizeof(value));
         ring_publish(record);
 }
 
@@ -335,6 +390,7 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 {
         (void)blocks;
         ring_note_time(threads_now_ns());
+        threads_note_counters(tid);
         if (!turn_ends_at_gate)
                 return;
         turn_ends_at_gate = False;
@@ -461,7 +517,7 @@ static ULong seed_here(void)
                                    << 32;
 }
 
-static struct tool_thread *thread_new(ULong start_slots)
+static struct tool_thread *thread_new(ThreadId tid, ULong start_slots)
 {
         struct tool_thread *thread = spare_threads;
 
@@ -471,6 +527,7 @@ static struct tool_thread *thread_new(ULong start_slots)
                 spare_threads = thread->next_spare;
                 VG_(memset)(thread, 0, sizeof(*thread));
         }
+        thread->tid = tid;
         machine_thread_init(&tool_machine, &thread->sim, created_count++, start_slots,
                             sampling_period(), seed_here());
         if (ring_control()->caches_only == 0)
@@ -487,7 +544,7 @@ static void on_thread_create(ThreadId parent, ThreadId child)
         if (parent == VG_INVALID_THREADID)
                 return; /* the main thread: threads_start makes it */
         start_slots = clock_of(threads[parent]);
-        threads[child] = thread_new(start_slots);
+        threads[child] = thread_new(child, start_slots);
         reading_begin(threads[child], threads_slots_to_ns(start_slots));
         alive[alive_count++] = child;
         /* From now on others do not run away from it. */
@@ -587,7 +644,7 @@ void threads_start(ULong start_ns)
         alive = tool_allocate(VG_N_THREADS * sizeof(*alive));
         gate_start();
         futex_start();
-        threads[main_thread] = thread_new(slots_at_ns(start_ns));
+        threads[main_thread] = thread_new(main_thread, slots_at_ns(start_ns));
         reading_begin(threads[main_thread], start_ns);
         alive[alive_count++] = main_thread;
 }
