@@ -38,7 +38,7 @@ static const struct report_advice advices[] = {
      "load with the size of the store, or leave more work between the two", false},
     {"page-faults",
      "the kernel had to provide pages that were touched for the first time",
-     "use huge pages, or reuse freed memory (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD)", false},
+     "use huge pages, or use the same memory again", false},
     {"cache", "the data came from L2 or L3",
      "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
@@ -55,9 +55,13 @@ const struct report_advice *report_advice_on(const char *verdict)
         return NULL;
 }
 
-/* Data at addresses that come from other data cannot be accessed in order. */
+/* Data at addresses that come from other data cannot be accessed in order. malloc owns
+ * only the heap. */
 const char *report_remedy(const struct report_advice *advice, const char *pattern)
 {
+        if (strcmp(advice->verdict, "page-faults") == 0 && strcmp(pattern, "heap") == 0)
+                return "use huge pages, or reuse freed memory (M_MMAP_THRESHOLD, "
+                       "M_TRIM_THRESHOLD)";
         if (strcmp(advice->verdict, "cache") != 0)
                 return advice->remedy;
         if (strcmp(pattern, "index") == 0)

@@ -257,6 +257,13 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 
 /* A library's line comes with the program's own line that led there. */
 /* clang-format off */
+#define FAULTED_MOST                                                                         \
+    "   FROM page_fault AS e JOIN sample_location USING (sample_id)"                         \
+    "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"      \
+    "   JOIN attribution AS a USING (sample_id)"                                             \
+    "   JOIN data_object AS d ON d.object_id = a.object_id"                                  \
+    "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"      \
+    "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1"
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2") ","
     " brought AS MATERIALIZED (SELECT location_id, total(used_bytes) AS bytes, count(*) AS lines"
@@ -272,12 +279,7 @@ static const char places_sql[] =
     "  || 'in ' ||" REPORT_FUNCTION_NAME ","
     " iif(verdict = 'page-faults',"
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(e.faults) < page_faults, ' and others', '')"
-    "   FROM page_fault AS e JOIN sample_location USING (sample_id)"
-    "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
-    "   JOIN attribution AS a USING (sample_id)"
-    "   JOIN data_object AS d ON d.object_id = a.object_id"
-    "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
-    "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1),"
+    FAULTED_MOST "),"
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(o.samples) < top.samples, ' and others', '')"
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
     "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
@@ -287,7 +289,8 @@ static const char places_sql[] =
     "  ('dram-contention', 'dram-latency', 'dram', 'in-core', 'remote-memory', 'tlb', 'cache')"
     "  AND line IS top.line AND file IS top.file AND function IS top.function AND module IS top.module"
     "  AND function_offset IS top.function_offset),"
-    " p.pattern, p.distance_iterations,"
+    " iif(verdict = 'page-faults', (SELECT d.kind" FAULTED_MOST "), p.pattern),"
+    " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
     "  AND fix = 'in-time' AND kind = 'estimate'),"
     " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id ="

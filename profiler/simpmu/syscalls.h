@@ -93,10 +93,15 @@ static inline Bool is_in_procfs(Int fd)
 }
 
 /* From linux/mman.h, which Valgrind's headers do not have whole. */
-#define MAP_HUGETLB     0x40000
-#define MADV_DONTNEED   4
-#define MADV_HUGEPAGE   14
-#define MADV_NOHUGEPAGE 15
+#define MAP_LOCKED          0x2000
+#define MAP_POPULATE        0x8000
+#define MAP_NONBLOCK        0x10000
+#define MAP_HUGETLB         0x40000
+#define MADV_DONTNEED       4
+#define MADV_HUGEPAGE       14
+#define MADV_NOHUGEPAGE     15
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
 
 /* As fcntl takes it; Valgrind's headers have the commands only. */
 #define F_WRLCK 1

@@ -134,6 +134,13 @@ Bool images_executable(Addr address); /* code may be there */
 void images_unhandled(Addr ip);       /* an instruction that VEX cannot run */
 /* After a system call that may have changed mappings. */
 void images_after_syscall(UInt number, const UWord *arguments, UWord result);
+struct populated {
+        Addr start;
+        SizeT bytes;
+        Bool writes; /* or only reads are no page faults any more */
+};
+Bool images_populated(UInt number, const UWord *arguments, UWord result,
+                      struct populated *memory);
 /* PROGRAM: in the target's memory; NULL: not known by name. */
 void images_before_exec(const HChar *program);
 

@@ -55,13 +55,20 @@ APART static void read_into(char *p, int fd)
                 exit(1);
 }
 
+/* The system call that made this memory has provided its pages. */
+APART static void use_populated(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                sum += ++p[i * PAGE];
+}
+
 static char *map(int flags, int fd)
 {
         char *p = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | flags, fd, 0);
         if (p == MAP_FAILED)
                 exit(1);
-        if (fd < 0)
+        if (fd < 0 && !(flags & MAP_POPULATE))
                 madvise(p, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
         return p;
 }
@@ -94,9 +101,15 @@ int main(int count, char **arguments)
         long into_before = faults();
         read_into(buffer, fd);
         long into_after = faults();
+        char *populated[] = {map(MAP_ANONYMOUS | MAP_POPULATE, -1),
+                             map(MAP_POPULATE, fd)};
+        long populated_before = faults();
+        use_populated(populated[0]);
+        use_populated(populated[1]);
         printf("write_fresh %ld\nwrite_again %ld\nadd_to_released %ld\nread_file %ld\n"
-               "read_into %ld\n",
+               "read_into %ld\nuse_populated %ld\n",
                fresh - before, again - fresh, released - released_before,
-               file_after - file_before, into_after - into_before);
+               file_after - file_before, into_after - into_before,
+               faults() - populated_before);
         return 0;
 }

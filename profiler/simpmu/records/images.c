@@ -252,6 +252,33 @@ void images_after_syscall(UInt number, const UWord *arguments, UWord result)
                                arguments[1] >> PAGE_SHIFT, True);
 }
 
+/* Whether the kernel has populated memory: a mapping of a file that others share for
+ * reads, and else for what the program may do. */
+Bool images_populated(UInt number, const UWord *arguments, UWord result,
+                      struct populated *memory)
+{
+        const UWord how = number == __NR_mmap      ? arguments[3]
+                          : number == __NR_madvise ? arguments[2]
+                                                   : 0;
+        const Bool mapped = number == __NR_mmap &&
+                            ((how & MAP_LOCKED) != 0 ||
+                             (how & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE);
+        const Bool advised = number == __NR_madvise &&
+                             (how == MADV_POPULATE_READ || how == MADV_POPULATE_WRITE);
+        const NSegment *segment;
+
+        if (!mapped && !advised && number != __NR_mlock)
+                return False;
+        *memory = (struct populated){mapped ? result : arguments[0], arguments[1], False};
+        segment = VG_(am_find_nsegment)(memory->start);
+        if (segment == NULL || !(segment->hasR || segment->hasW))
+                return False;
+        memory->writes = advised ? how == MADV_POPULATE_WRITE
+                                 : segment->hasW && (segment->kind == SkAnonC ||
+                                                     (how & VKI_MAP_PRIVATE) != 0);
+        return True;
+}
+
 /* Instructions that programs run on purpose to be stopped: ud0, ud1, ud2. */
 static Bool undefined_on_purpose(const UChar *bytes, UInt length)
 {

@@ -424,44 +424,12 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         gate_wake();
 }
 
-static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
-                            SysRes result)
-{
-        ULong wake_clock;
-
-        (void)count;
-        code_look_for_changes();
-        if (number == __NR_sched_yield)
-                return;
-        if (futex_after_call(tid, number, arguments, result, clock_of(threads[tid]),
-                             &wake_clock)) {
-                if (wake_clock != CLOCK_NEVER)
-                        advance_clock(threads[tid], wake_clock);
-                else
-                        catch_up(tid);
-                set_runnable(tid, True);
-                gate_wake();
-                return;
-        }
-        if (!sr_isError(result)) {
-                images_after_syscall(number, arguments, sr_Res(result));
-                exec_fd_opened(number, arguments, (Int)sr_Res(result));
-        } else if (call_executes(number)) {
-                ring_set_executing(False);
-        } else {
-                ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
-        }
-        if (call_waits_for_child(number) && !sr_isError(result))
-                advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
-        come_back(tid);
-}
-
 #define SYSCALL_BYTES 2 /* of the instruction */
 
 /* The kernel writes SIZE bytes to ADDRESS, which may lie apart in the model. Returns how
- * long that takes. */
+ * long that takes. POPULATED: instead it has populated that memory. */
 static ULong written(struct tool_thread *thread, const struct access_site *call,
-                     Addr address, SizeT size)
+                     Addr address, SizeT size, const struct populated *populated)
 {
         const Addr end = address + size;
         ULong wait = 0;
@@ -472,8 +440,13 @@ static ULong written(struct tool_thread *thread, const struct access_site *call,
                         run = address_map_find(address, end - address);
                 if (run.bytes > end - address)
                         run.bytes = end - address;
-                wait += kernel_write(&tool_machine, &tool_hot, &thread->sim, call,
-                                     run.address, run.bytes, clock_of(thread) + wait);
+                const ULong now = clock_of(thread) + wait;
+                wait +=
+                    populated == NULL
+                        ? kernel_write(&tool_machine, &tool_hot, &thread->sim, call,
+                                       run.address, run.bytes, now)
+                        : kernel_populate(&tool_machine, &tool_hot, &thread->sim,
+                                          run.address, run.bytes, populated->writes, now);
                 address += run.bytes;
         }
         return wait;
@@ -502,9 +475,54 @@ static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT s
                 filter_clear(
                     &tool_hot); /* which may know lines that another core writes */
         call.ip = VG_(get_IP)(tid) - SYSCALL_BYTES;
-        wait = written(thread, &call, address, size);
+        wait = written(thread, &call, address, size, NULL);
         if (!thread->runnable) /* or the heap of clocks would be out of order */
                 thread_serve(&thread->sim, wait);
+}
+
+static void after_populating(ThreadId tid, const struct populated *memory)
+{
+        struct tool_thread *thread = threads[tid];
+
+        if (tid != running)
+                filter_clear(&tool_hot);
+        thread_serve(&thread->sim,
+                     written(thread, NULL, memory->start, memory->bytes, memory));
+}
+
+static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
+                            SysRes result)
+{
+        ULong wake_clock;
+        struct populated memory;
+
+        (void)count;
+        code_look_for_changes();
+        if (number == __NR_sched_yield)
+                return;
+        if (futex_after_call(tid, number, arguments, result, clock_of(threads[tid]),
+                             &wake_clock)) {
+                if (wake_clock != CLOCK_NEVER)
+                        advance_clock(threads[tid], wake_clock);
+                else
+                        catch_up(tid);
+                set_runnable(tid, True);
+                gate_wake();
+                return;
+        }
+        if (!sr_isError(result)) {
+                images_after_syscall(number, arguments, sr_Res(result));
+                exec_fd_opened(number, arguments, (Int)sr_Res(result));
+                if (images_populated(number, arguments, sr_Res(result), &memory))
+                        after_populating(tid, &memory);
+        } else if (call_executes(number)) {
+                ring_set_executing(False);
+        } else {
+                ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
+        }
+        if (call_waits_for_child(number) && !sr_isError(result))
+                advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
+        come_back(tid);
 }
 
 /* Processes that do the same must not be sampled at the same loads, but a run of one

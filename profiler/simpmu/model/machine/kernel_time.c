@@ -182,6 +182,24 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
         return slots;
 }
 
+uint64_t kernel_populate(struct machine *machine, struct sim_hot *hot,
+                         struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
+                         bool writes, uint64_t now)
+{
+        const uint64_t end = (address + size_bytes - 1) >> PAGE_SHIFT;
+        struct sim_counters *counters = &thread->counters;
+        const uint64_t faults = counters->page_faults;
+        const uint64_t fault_slots = counters->fault_slots;
+        uint64_t slots = 0;
+
+        for (uint64_t page = address >> PAGE_SHIFT; page <= end; page++)
+                slots += kernel_touch(machine, hot, thread, page, writes, now + slots);
+        counters->page_faults = faults;
+        counters->fault_slots = fault_slots;
+        counters->call_slots += slots;
+        return slots;
+}
+
 uint64_t kernel_call(const struct machine *machine, struct sim_thread *thread)
 {
         thread->counters.call_slots += machine->call_cost;

@@ -17,6 +17,9 @@
  * 64 KiB at a time (fault_around_bytes of Linux). All pages are assumed to be in the
  * page cache. A write to a page of a private file makes a copy.
  *
+ * A system call that populates memory (MAP_POPULATE, mlock) takes as long as the page
+ * faults would. No line faults there, and the events of the kernel do not count it.
+ *
  * A load from an untouched page reads the shared page of zeroes. Its lines arrive
  * unmodified and are never written back. A store allocates new memory for the page.
  * The model sees the difference only at a page walk. If a page is first loaded and
@@ -32,6 +35,12 @@
 uint64_t kernel_write(struct machine *machine, struct sim_hot *hot,
                       struct sim_thread *thread, const struct access_site *site,
                       uint64_t address, uint64_t size_bytes, uint64_t now);
+
+/* A system call of THREAD populates SIZE_BYTES at ADDRESS, for writes or only for reads.
+ * Returns the same as kernel_write. */
+uint64_t kernel_populate(struct machine *machine, struct sim_hot *hot,
+                         struct sim_thread *thread, uint64_t address, uint64_t size_bytes,
+                         bool writes, uint64_t now);
 
 /* SITE has touched ADDRESS at NOW, and the page fault takes SLOTS: where page faults are
  * samples, it is one. */
