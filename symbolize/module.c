@@ -314,8 +314,10 @@ void module_name(struct module *module, const struct debug_search *search,
         int error = open_reading(&reading, module, search, questions->access_count > 0);
 
         module->no_memory = error != 0;
-        if (!error)
+        if (!error && reading.state != MODULE_READY) { /* changed since module_check */
+                elf_file_close(&module->file);
                 module->state = reading.state;
+        }
         if (!error && module->state == MODULE_READY) {
                 name_in_memory(module, &reading, questions, answers);
                 note_what_is_missing(module, &reading.info);

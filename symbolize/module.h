@@ -41,15 +41,17 @@ struct module {
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
 };
 
-/* Finds the file, compares it with the record and reads its segments. 0 or -ENOMEM. */
+/* Finds the file, compares it with the record and reads its segments. The caller has set
+ * PATH, BUILD_ID, RECORDED and FILES. Sets STATE. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
-/* Frees what MODULE owns. */
+/* Frees PATH, BUILD_ID and FILE. FILES stays the caller's. */
 void module_close(struct module *module);
 
 /* Parts of MODULE's data in which all addresses have the same answer: what its symbols
  * name, and without debug information the rest of each section. SEARCH tells where debug
- * files are. No parts where the file is not READY. 0 or -ENOMEM. */
+ * files are. The caller frees PARTS. No parts where the file is not READY. 0 or
+ * -ENOMEM. */
 int module_data_parts(const struct module *module, const struct debug_search *search,
                       struct range_map *parts);
 
