@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Piecewise linear interpolation. It only rises, and converted times never change. */
+/* Piecewise linear interpolation between the latest points. Before these it is one line
+ * from the first point, so times of long ago may change a little. */
 #include "tick_clock.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ struct tick_clock {
         struct tick_point points[TICK_CLOCK_POINTS]; /* rising; the latest points */
         size_t count;
         struct tick_point first; /* for the rate */
-        uint64_t furthest;       /* the greatest converted value, in ticks after the last
+        uint64_t furthest;       /* the greatest ticks that were converted after the last
                                     point */
 };
 
@@ -35,8 +35,8 @@ void tick_clock_note(struct tick_clock *clock, uint64_t ticks, int64_t ns);
 /* Reads both now, and notes them. */
 void tick_clock_measure(struct tick_clock *clock);
 
-/* Returns the time of TICKS. It never decreases with TICKS. Before the first stored
- * point, and far after the last, it is the time of that point. */
+/* Returns the time of TICKS, in ns. It rises with TICKS from the first noted point to a
+ * second after the last. Elsewhere it is the time of that point; 0 without points. */
 int64_t tick_clock_ns(struct tick_clock *clock, uint64_t ticks);
 
 #endif

@@ -359,7 +359,7 @@ enum verdict verdict_of_cause(enum cause cause)
         return verdicts[cause];
 }
 
-/* The cause with the most cycles; among equal causes the first in rule order. */
+/* The cause with the most cycles; among equal causes the first of enum cause. */
 static enum cause greatest_cause(const double cycles[CAUSE_COUNT])
 {
         enum cause greatest = 0;

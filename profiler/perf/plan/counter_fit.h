@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* EVENTS[i] is the set of counters, one bit each, that can count event i. */
+/* Returns true if all COUNT events can be counted at once. EVENTS[i]: the counters that
+ * can count event i, one bit each. */
 bool counters_fit(const uint64_t *events, size_t count);
 
 #endif
