@@ -86,6 +86,7 @@ static void after_fork(ThreadId tid)
 {
         (void)tid;
         ring_after_fork();
+        threads_after_fork();
 }
 
 static void in_child(ThreadId tid)

@@ -9,25 +9,30 @@ head -c 8192000 /dev/urandom >page_faults.data
 cat page_faults.data >/dev/null
 ./page_faults page_faults.data >native
 
-# record NAME OPTIONS
-record()
+# simulate NAME OPTIONS
+simulate()
 {
         name=$1
         shift
-        "$MEMLAG" record $SIM --no-heap -o "$name.db" "$@" -- \
-                ./page_faults page_faults.data >out 2>&1 || fail "record: $(cat out)"
+        record "$name" $SIM --no-heap "$@" -- ./page_faults page_faults.data
 }
 
 of_function="SELECT total(page_faults) FROM function_finding WHERE function ="
 cycles="SELECT sum(value) FROM counter JOIN reading USING (counter_id) WHERE name ="
 
-record plain
-# What the kernel counted, of which a few are the stack's, or the ends of 64 KiB.
-while read -r function native; do
-        model=$(answer plain.db "$of_function '$function'" | sed 's/\.0$//')
-        [ "$((model - native))" -ge -8 ] && [ "$((model - native))" -le 8 ] ||
-                fail "$function: $model faults, the kernel counted $native"
-done <native
+# counts_as_native DATABASE: what the kernel counted, of which a few are the stack's, or the
+# ends of 64 KiB.
+counts_as_native()
+{
+        while read -r function native; do
+                model=$(answer "$1" "$of_function '$function'" | sed 's/\.0$//')
+                [ "$((model - native))" -ge -8 ] && [ "$((model - native))" -le 8 ] ||
+                        fail "$function: $model faults, the kernel counted $native"
+        done <native
+}
+
+simulate plain
+counts_as_native plain.db
 holds plain.db 0.0 "$of_function 'write_again'"
 
 line=$(grep -n '/\* fresh \*/' "$SOURCE_DIR/tests/integration/page_faults.c" | cut -d: -f1)
@@ -51,7 +56,7 @@ holds plain.db 1 "SELECT sum(page_faults) BETWEEN ($cycles 'page-faults') - 4 AN
 holds plain.db 1 "SELECT 1500 + 4096 / 10 < ($cycles 'kernel.call_cycles') / 2.1 / 4000"
 
 # A fault without price leaves what zeroing takes: 4 KiB at 10 GB/s.
-record free --sim-set kernel.fault_ns=0
+simulate free --sim-set kernel.fault_ns=0
 dearer=$(answer plain.db "SELECT CAST(sum(value) / 2100.0 / 6125 AS INTEGER) FROM counter JOIN
         reading USING (counter_id) WHERE name = 'kernel.fault_cycles'")
 cheaper=$(answer free.db "SELECT CAST(sum(value) / 2100.0 / 6125 * 1000 AS INTEGER) FROM counter
@@ -66,3 +71,15 @@ lacks M_MMAP_THRESHOLD brief
 
 "$MEMLAG" report -v plain.db | tr '\n' ' ' >prose
 says "The kernel took [0-9.]*% of the cycles: [0-9.]*% for [0-9]* page faults" prose
+
+# After a fork either process faults at its first write to a page, and copies the page where
+# the other has it still.
+cc -O1 -g "$SOURCE_DIR/tests/integration/page_forks.c" -o page_forks
+./page_forks >native
+record forks $SIM --no-heap -- ./page_forks
+counts_as_native forks.db
+copying=$(answer forks.db "SELECT group_concat(function, ' ') FROM (SELECT function
+        FROM page_fault JOIN sample_location USING (sample_id) JOIN location USING (location_id)
+        WHERE function LIKE 'write%' AND kernel_cycles BETWEEN faults * 2.1 * 1900
+                AND faults * 2.1 * 1920 GROUP BY 1 HAVING sum(faults) > 1990 ORDER BY 1)")
+expect "copied" "$copying" "write_beside_child write_in_child"

@@ -245,6 +245,14 @@ static void after_advice(const UWord *arguments)
 
 void images_after_syscall(UInt number, const UWord *arguments, UWord result)
 {
+        const NSegment *segment = NULL;
+
+        if (number == __NR_shmat ||
+            (number == __NR_mmap && (arguments[3] & VKI_MAP_SHARED) != 0))
+                segment = VG_(am_find_nsegment)(result);
+        if (segment != NULL)
+                pages_set_shared(&tool_machine.pages, result >> PAGE_SHIFT,
+                                 (segment->end + 1 - result) >> PAGE_SHIFT);
         if (number == __NR_madvise)
                 after_advice(arguments);
         else if (number == __NR_mmap && (arguments[3] & MAP_HUGETLB) != 0)

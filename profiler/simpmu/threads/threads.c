@@ -56,7 +56,8 @@ static ThreadId running;   /* its state is in tool_hot; retained while no thread
 static ULong last_clock;   /* of the thread that ran last, once it has exited */
 static struct tool_thread *spare_threads;
 static Bool turn_ends_at_gate;
-static UInt *guest_of_turn; /* the guest state of the thread that is to stop */
+static Bool call_copies_memory; /* not vfork, where both processes have one memory */
+static UInt *guest_of_turn;     /* the guest state of the thread that is to stop */
 static double ns_per_slot;
 static double slots_per_ns;
 
@@ -405,6 +406,8 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         (void)count;
         thread_finish_stores(&threads[tid]->sim,
                              call_executes(number) ? UINT64_MAX : clock_of(threads[tid]));
+        call_copies_memory = number == __NR_fork ||
+                             (number == __NR_clone && (arguments[0] & VKI_CLONE_VM) == 0);
         if (limits_wants_sandbox(number, arguments))
                 ring_count_sandbox();
         thread_serve(&threads[tid]->sim, kernel_call(&tool_machine, &threads[tid]->sim));
@@ -520,8 +523,10 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
         } else {
                 ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
         }
-        if (call_waits_for_child(number) && !sr_isError(result))
+        if (call_waits_for_child(number) && !sr_isError(result)) {
+                tool_machine.fork_is_alone = True;
                 advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
+        }
         come_back(tid);
 }
 
@@ -667,6 +672,12 @@ void threads_start(ULong start_ns)
         alive[alive_count++] = main_thread;
 }
 
+void threads_after_fork(void)
+{
+        if (call_copies_memory)
+                machine_shares_pages(&tool_machine, &tool_hot);
+}
+
 void threads_forked(ThreadId tid)
 {
         struct tool_thread *thread = threads[tid];
@@ -679,6 +690,7 @@ void threads_forked(ThreadId tid)
         futex_forked();
         thread->lwp = (UInt)VG_(gettid)();
         machine_forked(&tool_machine, &tool_hot);
+        threads_after_fork();
         sampler_init(&thread->sim.sampler, sampling_period(), seed_here());
         /* The parent owns the counts from before the fork. */
         machine_read_counters(&tool_machine, &thread->sim, tool_hot.instructions,

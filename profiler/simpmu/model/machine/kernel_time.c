@@ -166,16 +166,24 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
         const enum page_kind kind = machine->page_kind(page, &first, &end);
         struct kernel_job job = job_of(machine, hot, thread, writes, true, now);
 
-        if (!pages_huge(&machine->pages, page))
+        const bool forked = pages_at(&machine->pages, page)->memory == PAGE_OF_FORK;
+
+        /* The kernel copies a small page of a huge one. */
+        if (forked || !pages_huge(&machine->pages, page))
                 pages_block(&machine->pages, page)->small = true;
-        if (kind == PAGE_IS_OF_FILE)
+        if (forked)
+                pages_at(&machine->pages, page)->memory = PAGE_OF_ITS_OWN;
+        else if (kind == PAGE_IS_OF_FILE)
                 map_file(machine, page, writes, first, end);
         else
                 pages_at(&machine->pages, page)->memory =
                     memory_of(writes || kind == PAGE_IS_THERE);
         if (kind == PAGE_IS_THERE)
                 return 0;
-        fill_page(&job, page, kind, writes);
+        if (forked)
+                fill_page(&job, page, PAGE_IS_OF_FILE, !machine->fork_is_alone);
+        else
+                fill_page(&job, page, kind, writes);
         const uint64_t slots = time_of(&job, now) + machine->fault_cost;
         thread->counters.page_faults++;
         thread->counters.fault_slots += slots;

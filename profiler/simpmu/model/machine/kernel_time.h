@@ -20,6 +20,9 @@
  * A system call that populates memory (MAP_POPULATE, mlock) takes as long as the page
  * faults would. No line faults there, and the events of the kernel do not count it.
  *
+ * After a fork, the first write to each private page is a page fault in either process,
+ * with a copy while there is another.
+ *
  * A load from an untouched page reads the shared page of zeroes. Its lines arrive
  * unmodified and are never written back. A store allocates new memory for the page.
  * The model sees the difference only at a page walk. If a page is first loaded and
@@ -63,15 +66,17 @@ static inline uint64_t kernel_touch(struct machine *machine, struct sim_hot *hot
                                     uint64_t now)
 {
         if (machine->page_kind == NULL || pages_at(&machine->pages, page)->memory >
-                                              (writes ? PAGE_OF_ZEROES : PAGE_UNTOUCHED))
+                                              (writes ? PAGE_OF_FORK : PAGE_UNTOUCHED))
                 return 0;
         return kernel_first_touch(machine, hot, thread, page, writes, now);
 }
 
-/* PAGE is mapped to the page of zeroes, or to a file's: a write is a page fault. */
+/* PAGE is mapped to memory that is not its own: a write is a page fault. */
 static inline bool kernel_write_faults(struct machine *machine, uint64_t page)
 {
-        return pages_at(&machine->pages, page)->memory == PAGE_OF_ZEROES;
+        const uint8_t memory = pages_at(&machine->pages, page)->memory;
+
+        return memory == PAGE_OF_ZEROES || memory == PAGE_OF_FORK;
 }
 
 /* Nothing has touched PAGE: there is no memory that could be prefetched. */

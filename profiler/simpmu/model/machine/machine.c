@@ -308,6 +308,16 @@ void machine_forked(struct machine *machine, struct sim_hot *hot)
         filter_clear(hot);
 }
 
+void machine_shares_pages(struct machine *machine, struct sim_hot *hot)
+{
+        pages_fork(&machine->pages);
+        machine->fork_is_alone = false;
+        /* A store to a dirty line, or one that passes the filter, looks at no page. */
+        for (uint32_t i = 0; i < machine->cores_used; i++)
+                cache_clean_all(&machine->cores[i]->l1d.cache);
+        filter_clear(hot);
+}
+
 void machine_read_counters(const struct machine *machine, struct sim_thread *thread,
                            uint64_t instructions, uint64_t loads, uint64_t busy,
                            uint64_t value[SIMPMU_COUNTER_COUNT])

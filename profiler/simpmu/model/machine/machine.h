@@ -241,6 +241,7 @@ struct machine {
         uint64_t fault_cost;      /* page fault, without the kernel's writes */
         uint64_t call_cost;       /* of a system call, likewise */
         double kernel_line_slots; /* that the kernel takes at least to write a line */
+        bool fork_is_alone;       /* the pages of a fork have no other process any more */
         /* The kind of the untouched PAGE, and the pages from FIRST to before END of
          * its mapping; NULL: no page is ever new. */
         enum page_kind (*page_kind)(uint64_t page, uint64_t *first, uint64_t *end);
@@ -300,6 +301,9 @@ void machine_thread_init(struct machine *machine, struct sim_thread *thread, uin
 
 /* HOT becomes the state of THREAD, whose counts and ready times it has been given. */
 void machine_thread_runs(struct sim_hot *hot, const struct sim_thread *thread);
+
+/* After a fork, in either process. */
+void machine_shares_pages(struct machine *machine, struct sim_hot *hot);
 
 /* MACHINE now belongs to a forked child, and HOT's thread continues in it. Lines that
  * the parent had modified are unmodified here, because the parent writes them back. */

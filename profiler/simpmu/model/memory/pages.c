@@ -34,10 +34,10 @@ static void grow(struct pages *pages)
         *pages = larger;
 }
 
-static bool is_huge(const struct pages *pages, uint64_t number)
+static bool any_has(const struct page_ranges *ranges, uint64_t first, uint64_t end)
 {
-        for (uint64_t i = 0; i < pages->huge_count; i++) {
-                if (number >= pages->huge[i].first && number < pages->huge[i].end)
+        for (uint64_t i = 0; i < ranges->count; i++) {
+                if (end > ranges->list[i].first && first < ranges->list[i].end)
                         return true;
         }
         return false;
@@ -51,7 +51,7 @@ struct page_block *pages_look_up(struct pages *pages, uint64_t number)
         if (*slot == NULL) {
                 *slot = pages->allocate(sizeof(**slot));
                 (*slot)->number = number;
-                (*slot)->huge = is_huge(pages, number);
+                (*slot)->huge = any_has(&pages->huge, number, number + 1);
                 pages->used++;
         }
         pages->at_hand[number % BLOCKS_AT_HAND] = *slot;
@@ -127,41 +127,46 @@ static bool for_blocks(const struct pages *pages, uint64_t first, uint64_t end,
         return any;
 }
 
-static void add_huge(struct pages *pages, struct block_range range)
+static void add_range(struct pages *pages, struct page_ranges *ranges,
+                      struct page_range range)
 {
         if (range.first >= range.end)
                 return;
-        if (pages->huge_count == pages->huge_capacity) {
-                struct block_range *before = pages->huge;
-                pages->huge_capacity = 2 * pages->huge_capacity + 16;
-                pages->huge = pages->allocate(pages->huge_capacity * sizeof(*before));
-                for (uint64_t i = 0; i < pages->huge_count; i++)
-                        pages->huge[i] = before[i];
+        if (ranges->count == ranges->capacity) {
+                struct page_range *before = ranges->list;
+                ranges->capacity = 2 * ranges->capacity + 16;
+                ranges->list = pages->allocate(ranges->capacity * sizeof(*before));
+                for (uint64_t i = 0; i < ranges->count; i++)
+                        ranges->list[i] = before[i];
         }
-        pages->huge[pages->huge_count++] = range;
+        ranges->list[ranges->count++] = range;
 }
 
-/* Blocks that have pages from FIRST to END are not huge. */
-static void remove_huge(struct pages *pages, uint64_t first, uint64_t end)
+static void remove_range(struct pages *pages, struct page_ranges *ranges, uint64_t from,
+                         uint64_t to)
 {
-        uint64_t from = first >> BLOCK_PAGE_SHIFT;
-        uint64_t to = (end + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT;
-
-        for (uint64_t i = 0; i < pages->huge_count;) {
-                struct block_range *range = &pages->huge[i];
-                struct block_range above = {to > range->first ? to : range->first,
-                                            range->end};
+        for (uint64_t i = 0; i < ranges->count;) {
+                struct page_range *range = &ranges->list[i];
+                struct page_range above = {to > range->first ? to : range->first,
+                                           range->end};
                 if (range->end <= from || range->first >= to) {
                         i++;
                         continue;
                 }
                 range->end = from > range->first ? from : range->first;
                 if (range->first == range->end)
-                        *range = pages->huge[--pages->huge_count];
+                        *range = ranges->list[--ranges->count];
                 else
                         i++;
-                add_huge(pages, above);
+                add_range(pages, ranges, above);
         }
+}
+
+/* Blocks that have pages from FIRST to END are not huge. */
+static void remove_huge(struct pages *pages, uint64_t first, uint64_t end)
+{
+        remove_range(pages, &pages->huge, first >> BLOCK_PAGE_SHIFT,
+                     (end + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT);
         (void)for_blocks(pages, first, end, make_small);
 }
 
@@ -174,8 +179,9 @@ bool pages_forget(struct pages *pages, uint64_t first, uint64_t count)
 {
         bool touched = pages_release(pages, first, count);
 
-        if (pages->huge_count > 0)
+        if (pages->huge.count > 0)
                 remove_huge(pages, first, first + count);
+        remove_range(pages, &pages->shared, first, first + count);
         return touched;
 }
 
@@ -184,10 +190,33 @@ void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool hu
         remove_huge(pages, first, first + count);
         if (!huge)
                 return;
-        add_huge(pages,
-                 (struct block_range){(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
+        add_range(pages, &pages->huge,
+                  (struct page_range){(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
                                       (first + count) >> BLOCK_PAGE_SHIFT});
         (void)for_blocks(pages, first, first + count, make_huge);
+}
+
+void pages_set_shared(struct pages *pages, uint64_t first, uint64_t count)
+{
+        add_range(pages, &pages->shared, (struct page_range){first, first + count});
+}
+
+void pages_fork(struct pages *pages)
+{
+        const struct page_ranges *shared = &pages->shared;
+
+        for (uint64_t slot = 0; slot < pages->slot_count; slot++) {
+                struct page_block *block = pages->slots[slot];
+                if (block == NULL)
+                        continue;
+                const uint64_t first = block->number << BLOCK_PAGE_SHIFT;
+                const bool mixed = any_has(shared, first, first + BLOCK_PAGES);
+                for (uint64_t i = 0; i < BLOCK_PAGES; i++) {
+                        if (block->pages[i].memory == PAGE_OF_ITS_OWN &&
+                            !(mixed && any_has(shared, first + i, first + i + 1)))
+                                block->pages[i].memory = PAGE_OF_FORK;
+                }
+        }
 }
 
 bool pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count)

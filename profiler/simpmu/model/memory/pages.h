@@ -16,8 +16,8 @@
 #define BLOCKS_AT_HAND   64u
 
 /* The memory behind an anonymous page: none; the shared page of zeroes, after a load;
- * private memory. */
-enum page_memory { PAGE_UNTOUCHED, PAGE_OF_ZEROES, PAGE_OF_ITS_OWN };
+ * that of two processes, after a fork; private memory. */
+enum page_memory { PAGE_UNTOUCHED, PAGE_OF_ZEROES, PAGE_OF_FORK, PAGE_OF_ITS_OWN };
 
 struct page {
         uint16_t user;      /* the core that used it first, + 1; 0: none yet */
@@ -34,10 +34,17 @@ struct page_block {
         struct page pages[BLOCK_PAGES];
 };
 
-/* Blocks from FIRST to before END. */
-struct block_range {
+/* Blocks or pages from FIRST to before END. */
+struct page_range {
         uint64_t first;
         uint64_t end;
+};
+
+/* No two overlap. */
+struct page_ranges {
+        struct page_range *list;
+        uint64_t count;
+        uint64_t capacity;
 };
 
 struct pages {
@@ -45,9 +52,8 @@ struct pages {
         struct page_block *at_hand[BLOCKS_AT_HAND]; /* looked up last, by their number */
         uint64_t slot_count;                        /* a power of two, or 0 */
         uint64_t used;
-        struct block_range *huge; /* blocks that are huge; no two ranges overlap */
-        uint64_t huge_count;
-        uint64_t huge_capacity;
+        struct page_ranges huge;   /* blocks that are huge */
+        struct page_ranges shared; /* pages that processes share after a fork */
         sim_allocate allocate;
 };
 
@@ -74,7 +80,7 @@ static inline struct page *pages_at(struct pages *pages, uint64_t page)
 /* The block of PAGE is one page of 2 MiB, or will be when it is touched. */
 static inline bool pages_huge(struct pages *pages, uint64_t page)
 {
-        if (__builtin_expect(pages->huge_count == 0, 1))
+        if (__builtin_expect(pages->huge.count == 0, 1))
                 return false;
         const struct page_block *block = pages_block(pages, page);
         return block->huge && !block->small;
@@ -90,6 +96,12 @@ bool pages_release(struct pages *pages, uint64_t first, uint64_t count);
 
 /* Makes the pages huge, in each whole block within the range that has no small pages. */
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
+
+/* The pages are new, and stay shared after a fork (MAP_SHARED). */
+void pages_set_shared(struct pages *pages, uint64_t first, uint64_t count);
+
+/* After a fork: all other memory belongs to two processes, and a write makes a copy. */
+void pages_fork(struct pages *pages);
 
 /* COUNT pages that were at FROM are at TO. Returns whether any had been touched. */
 bool pages_move(struct pages *pages, uint64_t from, uint64_t to, uint64_t count);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Page faults after a fork, where two processes have the pages until one writes. Run as
+ * it is it prints what the kernel counted (getrusage): "function faults". */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone))
+enum { PAGES = 2000, PAGE = 4096 };
+
+static volatile char sum;
+
+APART static void write_in_child(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 2;
+}
+
+APART static void write_after_child(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 3;
+}
+
+APART static void write_beside_child(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 4;
+}
+
+APART static void write_shared(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 5;
+}
+
+APART static void write_after_vfork(char *p)
+{
+        for (size_t i = 0; i < PAGES; i++)
+                p[i * PAGE] = 6;
+}
+
+/* Prints the page faults of FUNCTION. */
+static void count(const char *name, void (*function)(char *), char *p)
+{
+        struct rusage before, after;
+        getrusage(RUSAGE_SELF, &before);
+        function(p);
+        getrusage(RUSAGE_SELF, &after);
+        printf("%s %ld\n", name, after.ru_minflt - before.ru_minflt);
+        fflush(stdout);
+}
+
+static char *fresh(int how)
+{
+        char *p = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+                       how | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+                exit(1);
+        madvise(p, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+        memset(p, 1, (size_t)PAGES * PAGE);
+        return p;
+}
+
+int main(void)
+{
+        char *p = fresh(MAP_PRIVATE), *other = fresh(MAP_PRIVATE);
+        char *shared = fresh(MAP_SHARED);
+        int gate[2];
+        if (vfork() == 0)
+                _exit(0);
+        wait(NULL);
+        count("write_after_vfork", write_after_vfork, p);
+        if (fork() == 0) {
+                count("write_in_child", write_in_child, p);
+                _exit(0);
+        }
+        wait(NULL);
+        count("write_after_child", write_after_child, p);
+        count("write_shared", write_shared, shared);
+        if (pipe(gate) != 0)
+                return 1;
+        if (fork() == 0) {
+                close(gate[1]);
+                _exit(read(gate[0], p, 1) != 0);
+        }
+        count("write_beside_child", write_beside_child, other);
+        close(gate[1]);
+        wait(NULL);
+        return 0;
+}
