@@ -13,10 +13,19 @@ time: with the first five by modelled time (modelled_ratio): stalls, and as much
 Lines of one file and number are one here, whatever functions they were inlined into. Without
 line numbers each function counts as a line. A line that is next to one of the other five
 counts as common in "beside": a timer sample can be on the line after. rho is Spearman's rank
-correlation over the ten first of both lists. "again" is what a perfect model would reach: the
-same for as many samples drawn anew from the measured distribution, the mean of 50 draws. No
-test: the figures are this machine's, and the load average says how busy it was."""
+correlation over the ten first of both lists.
+
+A single run's samples leave the order of like lines to chance. So the same is done with the
+samples of more runs under the timer alone (--runs), together. "again" is what a perfect model
+would reach: more runs beside the first (means), and of those together, one half beside the
+other. "sure" are the pairs of these lines whose order the runs together tell (their shares
+differ by 1.96 standard errors), and how many of them the model has in that order.
+
+--keep DIR keeps recordings, and takes those that are there. No test: the figures are this
+machine's, and the load average says how busy it was."""
 import argparse
+import collections
+import itertools
 import os
 import pathlib
 import random
@@ -27,6 +36,7 @@ import sys
 import tempfile
 
 FIRST, RANKED = 5, 10
+GOOD = 0.8  # rank correlation
 LEAST = 0.01  # of the time; lines with less are left out
 
 SQLITE = """
@@ -168,30 +178,61 @@ def agreement(measured, model):
             sum(near(line, others) for line in five), rho)
 
 
-def drawn_anew(measured, samples):
-    """(places in common, rank correlation) of the measured times with themselves."""
-    chance = random.Random(1)
-    lines, draws = list(measured), 50
-    common, rhos = 0, []
-    for _ in range(draws):
-        drawn = dict.fromkeys(lines, 0)
-        for line in chance.choices(lines, weights=measured.values(), k=samples):
-            drawn[line] += sum(measured.values()) / samples
-        _, equal, _, rho = agreement(measured, drawn)
-        common += equal / draws
-        rhos += [rho] if rho is not None else []
-    return common, sum(rhos) / len(rhos) if rhos else None
+def sure_pairs(measured, model, samples):
+    """(pairs of lines whose measured order is no chance, those that MODEL has in that order)"""
+    lines = set(first(measured, RANKED) + first(model, RANKED))
+    pairs = right = 0
+    for a, b in itertools.combinations(lines, 2):
+        one, other = measured.get(a, 0), measured.get(b, 0)
+        if (one - other) ** 2 * samples > 1.96 ** 2 * (one + other):
+            pairs += 1
+            right += (one - other) * (model.get(a, 0) - model.get(b, 0)) > 0
+    return pairs, right
 
 
-def record(options, command, directory):
-    path = os.path.join(directory, "run.db")
-    done = subprocess.run([options.memlag, "record", "--force", "--with-clock", *options.option,
+def timed(path):
+    """Timer samples by line of a recording by the timer alone."""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    counts = collections.Counter()
+    for place, line, samples in db.execute(
+            "SELECT coalesce(file, path), coalesce(line, function, function_offset), count(*)"
+            " FROM sample JOIN sample_location USING (sample_id) JOIN location AS l"
+            " USING (location_id) LEFT JOIN module AS m ON m.module_id = l.module_id"
+            " GROUP BY 1, 2"):
+        counts[base(place), line] += samples
+    return counts
+
+
+def of_all(counts):
+    """Shares by line of the COUNTS of several runs, and the number of samples."""
+    both = sum(counts, collections.Counter())
+    return {line: samples / both.total() for line, samples in both.items()}, both.total()
+
+
+def mean(values):
+    return sum(values) / len(values) if values else None
+
+
+def record(options, command, path, source):
+    """Whether PATH has a recording of COMMAND, or had one."""
+    if os.path.exists(path):
+        return True
+    done = subprocess.run([options.memlag, "record", *source, *options.option,
                            "-o", path, "--", *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(f"{command[0]}: status {done.returncode}: {done.stderr[-300:]}", file=sys.stderr)
-    return path if done.returncode == 0 else None
+    return done.returncode == 0
+
+
+def record_all(options, command, stem):
+    """Paths of the recording with the model, and of those by the timer alone; None: failed"""
+    model = stem + ".db"
+    runs = [f"{stem}.clock{i}.db" for i in range(options.runs)]
+    done = [record(options, command, path, ["--source", "clock"]) for path in runs]
+    done += [record(options, command, model, ["--with-clock"])]
+    return (model, runs) if all(done) else None
 
 
 def show(name, measured, stalled, model):
@@ -201,11 +242,19 @@ def show(name, measured, stalled, model):
               file=sys.stderr)
 
 
-def compare(path, name):
-    measured, stalled, modelled, samples = shares(path)
+def compare(model, runs, name):
+    measured, stalled, modelled, samples = shares(model)
     show(name, measured, stalled, modelled)
-    return (samples, agreement(measured, stalled), agreement(measured, modelled),
-            drawn_anew(measured, samples))
+    counts = [timed(run) for run in runs]
+    reference, total = of_all(counts)
+    halves = [of_all(counts[start::2])[0] for start in (0, 1)]
+    return {"samples": samples,
+            "stalls": agreement(measured, stalled),
+            "time": agreement(measured, modelled),
+            "again": [agreement(measured, of_all([each])[0]) for each in counts],
+            "all": agreement(reference, modelled),
+            "halves": agreement(*halves),
+            "sure": sure_pairs(reference, modelled, total)}
 
 
 def number(rho):
@@ -213,7 +262,7 @@ def number(rho):
 
 
 class Sums:
-    """Over all programs, in one of the two ways."""
+    """Over all programs, in one of the ways."""
 
     def __init__(self):
         self.places = self.common = self.beside = self.good = self.ranked = 0
@@ -222,13 +271,50 @@ class Sums:
         self.places, self.common = self.places + places, self.common + common
         self.beside += beside
         self.ranked += rho is not None
-        self.good += rho is not None and rho >= 0.8
+        self.good += rho is not None and rho >= GOOD
 
     def text(self):
         percent = 100 / max(self.places, 1)
         return (f"{self.common} of {self.places} places ({percent * self.common:.0f} %),"
                 f" {self.beside} with lines beside ({percent * self.beside:.0f} %), rank"
-                f" correlation of at least 0.8 in {self.good} of {self.ranked}")
+                f" correlation of at least {GOOD} in {self.good} of {self.ranked}")
+
+
+class Table:
+    """Rows as they come, and the sums over them."""
+    WAYS = ("stalls", "time", "all", "halves")
+
+    def __init__(self):
+        self.sums = {way: Sums() for way in self.WAYS}
+        self.again = Sums()
+        self.pairs = self.right = 0
+        print("| program | timer samples | stalls: first five | rho | time: first five | beside |"
+              " rho | again | rho | all runs: first five | rho | again | rho | sure | right |"
+              " load |")
+        print("|---|" + "---:|" * 15)
+
+    def add(self, name, found):
+        for way, sums in self.sums.items():
+            sums.add(*found[way])
+        for each in found["again"]:
+            self.again.add(*each)
+        self.pairs, self.right = (self.pairs + found["sure"][0], self.right + found["sure"][1])
+        again = mean([each[1] for each in found["again"]])
+        again_rho = mean([each[3] for each in found["again"] if each[3] is not None])
+        cells = [name, found["samples"]]
+        for way in self.WAYS:
+            places, common, beside, rho = found[way]
+            cells += [f"{common} of {places}"] + [beside] * (way == "time") + [number(rho)]
+            cells += [f"{again:.1f}", number(again_rho)] if way == "time" else []
+        print("|", " | ".join(str(cell) for cell in [*cells, *found["sure"]]),
+              f"| {os.getloadavg()[0]:.1f} |", flush=True)
+
+    def end(self):
+        for way, text in (("stalls", "Stalls"), ("time", "Time"), ("all", "Time, all runs"),
+                          ("halves", "One half of the runs beside the other")):
+            print(f"\n{text}: {self.sums[way].text()}.")
+        print(f"\nSingle runs beside the first: {self.again.text()}.")
+        print(f"\nPairs of sure order: {self.right} of {self.pairs} right.")
 
 
 def main():
@@ -238,34 +324,28 @@ def main():
     parser.add_argument("examples", type=os.path.abspath, help="directory of the built examples")
     parser.add_argument("names", nargs="*", help="programs to run; all without any")
     parser.add_argument("--path", type=os.path.abspath, help="directory of programs")
+    parser.add_argument("--runs", type=int, default=8, help="runs under the timer alone (8)")
+    parser.add_argument("--keep", type=os.path.abspath, help="directory of recordings")
     parser.add_argument("--option", action="append", default=[],
                         help="one more option for memlag record")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.path:
         os.environ["PATH"] = options.path + os.pathsep + os.environ["PATH"]
-    stalls, times, perfect = Sums(), Sums(), 0
-    print("| program | timer samples | stalls: first five | rho | time: first five | beside | rho |"
-          " again | rho | load |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-    with tempfile.TemporaryDirectory(prefix="memlag-machine-") as directory:
-        for name, command in programs(options.examples, write_inputs(directory)):
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="memlag-machine-") as scratch:
+        for name, command in programs(options.examples, write_inputs(scratch)):
             if options.names and name not in options.names:
                 continue
             program = shutil.which(command[0])
-            path = program and record(options, [program, *command[1:]], directory)
-            if not path:
-                print(f"| {name} | not recorded | | | | | | | | |", flush=True)
-                continue
-            load = os.getloadavg()[0]
-            samples, by_stall, by_time, again = compare(path, name)
-            perfect += again[0]
-            stalls.add(*by_stall)
-            times.add(*by_time)
-            print(f"| {name} | {samples} | {by_stall[1]} of {by_stall[0]} | {number(by_stall[3])} |"
-                  f" {by_time[1]} of {by_time[0]} | {by_time[2]} | {number(by_time[3])} |"
-                  f" {again[0]:.1f} | {number(again[1])} | {load:.1f} |", flush=True)
-    print(f"\nStalls: {stalls.text()}.\nTime: {times.text()}."
-          f" A perfect model: {perfect:.0f} places.")
+            stem = os.path.join(options.keep or scratch, name.removeprefix("example: "))
+            paths = program and record_all(options, [program, *command[1:]], stem)
+            if paths:
+                table.add(name, compare(*paths, name))
+            else:
+                print(f"| {name} | not recorded |" + " |" * 14, flush=True)
+    table.end()
 
 
 if __name__ == "__main__":
