@@ -27,6 +27,7 @@ struct report_kind {
         const char *brief_sql;
         const char *brief_alignment;
         const char *brief_legend;
+        const char *none; /* takes the place of a table without rows; NULL: never */
         /* SQL table of the findings in table_sql; NULL: no verdicts. */
         const char *shown;
         bool measured; /* the first column of its tables is the measured time */

@@ -33,6 +33,8 @@ enum {
 
 /* Share of the cycles; without cycles, of the latency or of the time at loads. */
 #define PLACE_SHARE_MIN "0.01"
+/* With less, page faults beside a line's verdict are not worth a word. */
+#define FAULTS_SHARE_MIN "0.02"
 /* With less, a line without a verdict is no reason for more samples. */
 #define UNJUDGED_SHARE_MIN "0.05"
 
@@ -274,7 +276,9 @@ static const char places_sql[] =
     "  GROUP BY 1, 2, 3, 4, 5 HAVING sum(lines) >= " LINES_MIN ") "
     "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', '')"
     " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
-    "                      WHERE subject = 'line' AND id = line_id), ''), verdict,"
+    "                      WHERE subject = 'line' AND id = line_id), '')"
+    " || iif(verdict <> 'page-faults' AND fault_ratio >= " FAULTS_SHARE_MIN ","
+    "        printf(' (page faults %.1f %%)', 100 * fault_ratio), ''), verdict,"
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
     "  || 'in ' ||" REPORT_FUNCTION_NAME ","
     " iif(verdict = 'page-faults',"

@@ -258,10 +258,12 @@ static const struct report_kind kinds[] = {
     {
         .name = "cacheline",
         .rows_sql = "SELECT * FROM sharing_view WHERE (process_id, line_address) IN"
-                    " (SELECT process_id, line_address FROM" REPORT_TOP_CACHELINES ")",
+                    " (SELECT process_id, line_address FROM" REPORT_TOP_CACHELINES("1") ")",
         .table_sql = REPORT_SHARED_LINES(REPORT_FUNCTION ","),
         .brief_sql = REPORT_SHARED_LINES(""),
         .brief_alignment = "rrrrrlrll",
+        .none = "No cache line has " REPORT_HITM_MIN " samples that found it modified in "
+                "another core: threads do not fight for lines.",
         .stalled = true,
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "

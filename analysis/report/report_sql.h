@@ -222,16 +222,18 @@
 #define REPORT_ALLOCATED_ORDER \
         " stalled_ratio DESC, latency_share DESC, object_finding.samples DESC, object_id "
 
-/* The ?1 cache lines with most HITM samples. */
-#define REPORT_TOP_CACHELINES \
+/* The ?1 cache lines with most HITM samples, and at least LEAST. */
+#define REPORT_TOP_CACHELINES(least) \
         " (SELECT process_id, line_address, sum(hitm) AS of_line FROM sharing_view" \
-        "  GROUP BY 1, 2 ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
+        "  GROUP BY 1, 2 HAVING of_line >= " least " ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
+/* With fewer, a table does not show a cache line: chance may have made them. */
+#define REPORT_HITM_MIN "5"
 
 /* Both sides of these cache lines, with COLUMNS behind the source line. */
 #define REPORT_SHARED_LINES(columns) \
         "WITH shown AS (SELECT v.*, of_line, row_number() OVER (PARTITION BY process_id," \
         "  line_address ORDER BY offset, v.hitm DESC, tid, file, line) AS place" \
-        "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES "USING (process_id, line_address)) " \
+        "  FROM sharing_view AS v JOIN" REPORT_TOP_CACHELINES(REPORT_HITM_MIN) "USING (process_id, line_address)) " \
         "SELECT" REPORT_STALLED_COLUMN " hitm AS HITM, reads, writes, offset," \
         " coalesce(field, '-') AS field, tid AS thread," \
         " iif(file IS NULL, '-'," REPORT_BASE("file") " || ':' || coalesce(line, '?'))" \
