@@ -41,30 +41,11 @@ static struct place_value own_variable(const struct flow_context *flow,
         return own;
 }
 
-/* Where the virtual base of OBJECT is that WORD of its table is about. */
-static struct place_value virtual_base(const struct flow_context *flow,
-                                       const struct place_value *object,
-                                       const struct place_value *word)
-{
-        if (object->kind != PLACE_POINTER || object->indexed || object->offset < 0)
-                return place_unknown;
-        struct place_value base = place_pointer(
-            type_virtual_base(flow->input->reader, object->type, (uint64_t)object->offset,
-                              0 - (uint64_t)word->offset),
-            0);
-
-        if (base.kind == PLACE_POINTER)
-                base.origin = object->origin;
-        return base;
-}
-
 struct place_value flow_sum(const struct flow_context *flow, const struct place_value *a,
                             const struct place_value *b, uint64_t scale)
 {
-        if (b->kind == PLACE_TABLE_WORD && scale == 1)
-                return virtual_base(flow, a, b);
-        if (a->kind == PLACE_TABLE_WORD && scale == 1)
-                return virtual_base(flow, b, a);
+        if (a->kind == PLACE_TABLE_WORD || b->kind == PLACE_TABLE_WORD)
+                return place_unknown; /* a virtual base, perhaps */
         return place_add(flow->input->reader->types, a, b, scale);
 }
 

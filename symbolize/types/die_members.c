@@ -176,29 +176,15 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         return true;
 }
 
-static int add_virtual_base(struct type_reader *reader, Dwarf_Die *die, uint64_t offset)
-{
-        Dwarf_Die base;
-
-        return die_reference(reader->dwarf, die, DW_AT_type, &base)
-                   ? virtual_bases_add(&reader->virtual_bases, &base, offset)
-                   : 0;
-}
-
 static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
                       struct die_members *members)
 {
         bool base = dwarf_tag(die) == DW_TAG_inheritance;
         struct member member = {.type = TYPE_NONE, .base = base};
-        uint64_t table_offset;
         Dwarf_Die type;
 
         if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_hasattr(die, DW_AT_external))
                 return 0; /* static: elsewhere in memory */
-        if (base && virtual_base_read(reader->dwarf, die, &table_offset)) {
-                members->left_out = true;
-                return add_virtual_base(reader, die, table_offset);
-        }
         members->lost |= die_lost(reader->dwarf, die, DW_AT_type) ||
                          die_lost(reader->dwarf, die, DW_AT_name);
         bool placed = member_offset(reader, die, &member.offset_bytes);

@@ -28,7 +28,6 @@ void type_reader_close(struct type_reader *reader)
         hash_index_free(&reader->entry_index);
         free(reader->pointer_entries);
         free(reader->scopes);
-        virtual_bases_free(&reader->virtual_bases);
         hash_index_free(&reader->scope_index);
         definitions_free(&reader->definitions);
         *reader = (struct type_reader){0};
@@ -87,7 +86,6 @@ static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_
 static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         bool in_union = dwarf_tag(die) == DW_TAG_union_type;
-        size_t first_virtual = reader->virtual_bases.count;
         struct die_members members = {0};
         uint64_t bytes = 0;
 
@@ -107,8 +105,6 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
                 type = (struct type){.kind = TYPE_OPAQUE, .name = name};
         uint32_t id = type_put(reader, &type, members.items);
 
-        if (virtual_bases_number(&reader->virtual_bases, first_virtual, id) < 0)
-                reader->error = -ENOMEM;
         free(members.items);
         return id;
 }
@@ -410,23 +406,6 @@ uint32_t type_pointee(struct type_reader *reader, uint32_t type)
 
         reader->language = entry->language;
         uint32_t id = type_of_die(reader, &die);
-
-        reader->language = outer;
-        return id;
-}
-
-uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
-                           uint64_t offset_bytes, uint64_t table_offset_bytes)
-{
-        Dwarf_Die base;
-
-        if (!virtual_bases_in(&reader->virtual_bases, reader->types, type, offset_bytes,
-                              table_offset_bytes, &base))
-                return TYPE_NONE;
-        uint64_t outer = reader->language;
-
-        reader->language = DW_LANG_C_plus_plus; /* no other has them */
-        uint32_t id = type_of_die(reader, &base);
 
         reader->language = outer;
         return id;

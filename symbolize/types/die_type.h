@@ -6,7 +6,6 @@
 #include "definition.h"
 #include "die.h"
 #include "type_table.h"
-#include "virtual_base.h"
 
 /* A type's entry, qualifiers and typedefs taken off. */
 struct type_entry {
@@ -35,7 +34,6 @@ struct type_reader {
         size_t scope_count;
         size_t scope_capacity;
         struct hash_index scope_index;
-        struct virtual_bases virtual_bases;
         struct definitions definitions;
         uint64_t language; /* DW_LANG_* of the entries in work; 0: not known */
         const void *unit;  /* whose language is UNIT_LANGUAGE; 0: it has none */
@@ -53,10 +51,6 @@ uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die);
 /* The target of the pointer TYPE; TYPE_NONE: not known, or no pointer. Only for types of
  * this reader's module. */
 uint32_t type_pointee(struct type_reader *reader, uint32_t type);
-/* The virtual base of what lies OFFSET_BYTES into TYPE whose place stands
- * TABLE_OFFSET_BYTES before its table of virtual functions; TYPE_NONE: there is none. */
-uint32_t type_virtual_base(struct type_reader *reader, uint32_t type,
-                           uint64_t offset_bytes, uint64_t table_offset_bytes);
 /* A pointer to the type of the variable DIE, for an address that is in no variable;
  * TYPE_NONE when it has no type. */
 uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die);
