@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "common_block.h"
 #include "die_walk.h"
 #include "file_path.h"
 #include "location.h"
@@ -25,11 +24,7 @@ struct search {
         Dwarf_Die *functions; /* a walk value is index + 1 */
         size_t function_count;
         size_t function_capacity;
-        struct common_blocks blocks;
 };
-
-/* Of a walk value: it is a common block's. */
-enum { IN_COMMON_BLOCK = 1 << 30 };
 
 /* ---- variables of the debug information ---- */
 
@@ -135,44 +130,17 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
         }
 }
 
-static uint32_t put_name(struct search *search, const char *name)
-{
-        return name ? name_put_linkage(search->names, name) : 0;
-}
-
-static int add_common_member(struct search *search, Dwarf_Die *die)
-{
-        struct common_member member = {.placed = false};
-
-        member.placed = fixed_address(search->dwarf, die, &member.vaddr);
-        member.type = type_of_variable(search->reader, die);
-        member.name = put_name(search, die_name(search->dwarf, die));
-        return member.type == TYPE_NONE ? search->reader->error
-                                        : common_blocks_add(&search->blocks, &member);
-}
-
 static int visit_variable(void *context, struct die_entry *entry, uint32_t parent,
                           uint32_t *value)
 {
         struct search *search = context;
-        uint32_t name;
 
         switch (entry->tag) {
         case DW_TAG_variable:
-                if (parent == IN_COMMON_BLOCK)
-                        return add_common_member(search, &entry->die);
                 answer_variable(search, &entry->die, parent);
                 return 0;
-        case DW_TAG_common_block:
-                if (parent == IN_COMMON_BLOCK) /* none lies in another */
-                        return 0;
-                *value = IN_COMMON_BLOCK;
-                name =
-                    put_name(search, die_string(search->dwarf, &entry->die, DW_AT_name));
-                return common_blocks_begin(&search->blocks, name) < 0 ? -ENOMEM : 1;
         case DW_TAG_subprogram:
-                if (search->function_count >= IN_COMMON_BLOCK - 1 ||
-                    APPEND(search->functions, search->function_count,
+                if (APPEND(search->functions, search->function_count,
                            search->function_capacity, entry->die) < 0)
                         return -ENOMEM;
                 *value = (uint32_t)search->function_count;
@@ -199,11 +167,6 @@ static int search_dwarf(struct search *search)
                 if (die_open_unit(search->dwarf, i, &unit, &entries))
                         error = die_walk(search->dwarf, &entries, visit_variable, search);
         }
-        if (error != -ENOMEM)
-                error = common_blocks_answer(&search->blocks, search->reader->types,
-                                             search->names, search->wanted,
-                                             search->wanted_count);
-        common_blocks_free(&search->blocks);
         free(search->functions);
         return error == -ENOMEM ? error : search->reader->error;
 }

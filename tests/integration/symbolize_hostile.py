@@ -23,7 +23,7 @@ COMPILE_UNIT, SUBPROGRAM, VARIABLE, NAME, LINKAGE_NAME = 0x11, 0x2e, 0x34, 0x03,
 LOW_PC, HIGH_PC, LINES, DATA8, STRING, INDIRECT, SECTION_OFFSET, LINE_STRING = (
     0x11, 0x12, 0x10, 0x07, 0x08, 0x16, 0x17, 0x1f)
 PARTIAL_UNIT, ORIGIN, ALTERNATE = 0x3c, 0x31, 0x1f20
-COMMON_BLOCK, LEXICAL_BLOCK = 0x1a, 0x0b
+LEXICAL_BLOCK = 0x0b
 BASE_TYPE, POINTER_TYPE, STRUCTURE, MEMBER, TYPE_PARAMETER = 0x24, 0x0f, 0x13, 0x0d, 0x2f
 BYTE_SIZE, ENCODING, LANGUAGE, PRODUCER, TYPE, LOCATION, PLACE, RANGES = (
     0x0b, 0x3e, 0x13, 0x25, 0x49, 0x02, 0x38, 0x55)
@@ -215,16 +215,6 @@ def sound():
         code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, b"sound\0") + b"\0")}
 
 
-def common_blocks():
-    """One in another, which no compiler makes."""
-    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
-             abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING, children=True) +
-             abbreviation(3, COMMON_BLOCK, NAME, STRING, children=True) + b"\0")
-    return {".debug_abbrev": table, ".debug_info": unit(
-        code_entry(1, TEXT, TEXT_BYTES) + code_entry(2, TEXT, TEXT_BYTES, b"outer\0") +
-        b"\3a\0" + b"\3b\0" + bytes(4))}
-
-
 class Types:
     """The entries of a unit whose types refer to each other."""
 
@@ -336,7 +326,6 @@ CASES = {
                        ".debug_abbrev": LINED_UNIT}, {".debug_line"}, TOO_MUCH),
     "10 GB claimed": ({".debug_info": pack(bytes(1 << 20), 10 << 30), ".debug_abbrev": PLAIN_UNIT},
                       {".debug_info"}, TOO_MUCH),
-    "common blocks in each other": (common_blocks(), (), RESOLVED),
     "packed symbols": ({".gnu_debugdata": lzma.compress(bytes(256 << 20), preset=0)}, (),
                         "no symbol"),
     "vector of many members": (vectors(1, 3000), (), RESOLVED),
@@ -345,7 +334,7 @@ CASES = {
     "functions in each other": (functions_in_each_other(), (), RESOLVED),
 }
 # where variables are looked for, too
-READ_DATA = {"common blocks in each other", "vector of many members", "vectors of many parts",
+READ_DATA = {"vector of many members", "vectors of many parts",
              "block of many ranges", "functions in each other"}
 
 
