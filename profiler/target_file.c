@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the file that a command names and reports obstacles to recording it. Reads only
- * the first bytes of files; does not start programs. */
+/* Finds the file that a command names and reports obstacles to recording it. Does not
+ * start programs. */
 #include "target_file.h"
 
 #include <elf.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -60,6 +61,49 @@ static bool lacks_linker(int fd, const Elf64_Ehdr *header)
         return false;
 }
 
+/* Returns true if a string table of the ELF file of SIZE bytes at FILE has SYMBOL. */
+static bool has_symbol(const char *file, size_t size, const char *symbol)
+{
+        Elf64_Ehdr header;
+        Elf64_Shdr section;
+        memcpy(&header, file, sizeof(header));
+        for (uint64_t i = 0; i < header.e_shnum; i++) {
+                const uint64_t at = header.e_shoff + i * sizeof(section);
+                if (at > size || size - at < sizeof(section))
+                        return false;
+                memcpy(&section, file + at, sizeof(section));
+                if (section.sh_type == SHT_STRTAB && section.sh_offset < size &&
+                    section.sh_size <= size - section.sh_offset &&
+                    memmem(file + section.sh_offset, section.sh_size, symbol,
+                           strlen(symbol) + 1))
+                        return true;
+        }
+        return false;
+}
+
+/* Sanitizers that do not work under Valgrind: a symbol of programs built with one. */
+static const char *sanitizer_objection(int fd)
+{
+        const char *objection = NULL;
+        struct stat status;
+        if (fstat(fd, &status) != 0)
+                return NULL;
+        const size_t size = (size_t)status.st_size;
+        char *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file == MAP_FAILED)
+                return NULL;
+        if (has_symbol(file, size, "__asan_init"))
+                objection = "it is built with -fsanitize=address, whose memory is where "
+                            "the simulated PMU is; record it with --source clock, or a "
+                            "build without";
+        else if (has_symbol(file, size, "__lsan_init"))
+                objection = "it is built with -fsanitize=leak, whose check never ends "
+                            "when simulated; record it with --source clock, or a build "
+                            "without";
+        munmap(file, size);
+        return objection;
+}
+
 static const char *elf_objection(const struct subject *subject, int fd, const char *start,
                                  size_t length)
 {
@@ -81,7 +125,7 @@ static const char *elf_objection(const struct subject *subject, int fd, const ch
         if (subject->simulated && taken_place_needed(fd, &header))
                 return "it is linked to addresses where the simulated PMU is; record it "
                        "with --source clock, or link it elsewhere";
-        return NULL;
+        return subject->simulated ? sanitizer_objection(fd) : NULL;
 }
 
 /* Returns true if FILE gains privileges at exec. Valgrind refuses privileged programs,

@@ -314,6 +314,15 @@ ends 0 "$MEMLAG" record $SIM --freq 20000 -o timed.db -- "$BINARY_DIR/examples/c
         BETWEEN 0.7 AND 1 FROM sample")" = 1 ] || fail "the samples do not stand for the run's time"
 refused 1 'record without --ldlat' --freq 100 --ldlat 30 -- true
 
+# Where a sanitizer does not work simulated, that is said before the program starts.
+echo 'int main(void) { return 0; }' >sanitized.c
+for kind in address leak; do
+        "$CC" -fsanitize=$kind -o sanitized sanitized.c 2>/dev/null || continue
+        refused 126 "-fsanitize=$kind" -- ./sanitized
+        ends 0 "$MEMLAG" record --source clock --force -o clock.db -- ./sanitized >out
+done
+"$CC" -fsanitize=thread -o sanitized sanitized.c 2>/dev/null && record sanitized $SIM -- ./sanitized
+
 # ---- the output file ----
 ends 1 "$MEMLAG" record $SIM -o exit.db -- true >out
 grep -q 'exit.db exists' err || fail "$(cat err)"
