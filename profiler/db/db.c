@@ -266,11 +266,19 @@ static int check_regular_file(const char *path, struct diag *diag)
         return 0;
 }
 
+static int not_a_database(const struct db *db, struct diag *diag)
+{
+        return diag_set(diag, -EINVAL,
+                        "%s is not a memlag database; 'memlag record' makes one, and "
+                        "'memlag import' one of perf.data",
+                        db->path);
+}
+
 static int identification_error(const struct db *db, int rc, struct diag *diag)
 {
         switch (rc) {
         case SQLITE_NOTADB:
-                return diag_set(diag, -EINVAL, "%s is not a memlag database", db->path);
+                return not_a_database(db, diag);
         case SQLITE_CANTOPEN:
                 if (access(db->path, R_OK) == 0 && has_wal(db))
                         return diag_set(
@@ -301,7 +309,7 @@ int db_connect_existing(struct db *db, struct diag *diag)
         if (rc)
                 return identification_error(db, rc, diag);
         if (application_id != APPLICATION_ID)
-                return diag_set(diag, -EINVAL, "%s is not a memlag database", db->path);
+                return not_a_database(db, diag);
         return 0;
 }
 
