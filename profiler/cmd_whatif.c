@@ -314,7 +314,10 @@ static int try_fixes(struct whatif *whatif, bool *ended)
 {
         struct diag diag;
         int rc = db_open(whatif->options->output, DB_READ_WRITE, &whatif->db, &diag);
-        if (rc == 0)
+        if (rc == 0 && db_run_int(whatif->db, "signal", 0) > 0)
+                diag_printf(name, "no fix is tried, because a signal ended the command: "
+                                  "gains are those of whole runs");
+        else if (rc == 0)
                 rc = whatif->options->fix_count ? try_asked(whatif, &diag)
                                                 : try_justified(whatif, &diag);
         forget_runs(whatif);
@@ -370,7 +373,7 @@ static int whatif(struct record_options *options)
         if (status != EXIT_OK)
                 return status;
         int command_status = record_run(options, RECORD_FINDINGS, &recorded);
-        if (!recorded || command_status > 128)
+        if (!recorded)
                 return command_status;
         status = try_fixes(&whatif, &ended);
         if (!ended && show(options->output) != EXIT_OK)

@@ -73,6 +73,16 @@ runs=$(sqlite3 -readonly idle.db "SELECT group_concat(fix) FROM whatif_run")
 says 'nothing to gain'
 expect "runs" "$runs" memory
 
+# A command that a signal ends has no gains, which is said, and its status; a high status is
+# one as any other.
+printf 'int main(int c, char **v) { if (c > 1) *(volatile int *)0 = 1; return 200; }' >ends.c
+"$CC" -w -O1 -o ends ends.c
+ends 139 "$MEMLAG" whatif $SKYLAKE --fix l2 -o crash.db -- ./ends early
+says '^memlag whatif: '
+holds crash.db 0 "SELECT count(*) FROM whatif_run"
+ends 200 "$MEMLAG" whatif $SKYLAKE --fix l2 -o high.db -- ./ends
+holds high.db 1 "SELECT count(*) FROM whatif_run"
+
 # A run that does otherwise does not count.
 ends 1 "$MEMLAG" whatif $SKYLAKE --fix l2 -o other.db -- sh -c 'mkdir made' >out
 says 'does not count: the command ended with another status'
