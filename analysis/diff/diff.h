@@ -70,6 +70,7 @@ struct diff_row {
         int64_t line;
         char *names[DIFF_NAMES]; /* NULL: not known */
         int64_t samples;
+        int64_t faults; /* page faults, each of which was recorded */
         char *verdict;
         struct estimate estimate; /* mean over the side's recordings */
         double sum, squares;      /* of the recordings' values */

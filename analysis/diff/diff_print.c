@@ -46,11 +46,15 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
 /* ---- rows ---- */
 
 /* All of a few samples may belong to one long wait; no confidence interval shows that. */
+static bool has_enough(const struct diff_row *row)
+{
+        return diff_sum(row->samples, row->faults) >= VERDICT_SAMPLES_MIN;
+}
+
 bool diff_is_judged(const struct diff_pair *pair)
 {
         return pair->before && pair->after &&
-               (pair->before->samples >= VERDICT_SAMPLES_MIN ||
-                pair->after->samples >= VERDICT_SAMPLES_MIN);
+               (has_enough(pair->before) || has_enough(pair->after));
 }
 
 const char *diff_verdict(const struct diff_pair *pair)

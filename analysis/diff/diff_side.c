@@ -71,7 +71,8 @@
     " LEFT JOIN (SELECT " id " AS row_id, measured_ratio, measured_ratio_low," \
     "  measured_ratio_high FROM " finding ") AS c ON c.row_id = f." id
 
-/* Columns: group, build, line, four names, samples, verdict, estimate, measured. */
+/* Columns: group, build, line, four names, samples, page faults, verdict,
+ * estimate, measured. */
 static const struct diff_kind kinds[] = {
     {
         .name = "line",
@@ -80,7 +81,7 @@ static const struct diff_kind kinds[] = {
         .function = 1,
         .sql = "SELECT" MODULE_KEY("module") FIELD_END
                " coalesce(" REPORT_BASE("file") ", '')" FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE ", line,"
-               " module," REPORT_FUNCTION_NAME ", file, NULL, samples, verdict,"
+               " module," REPORT_FUNCTION_NAME ", file, NULL, samples, page_faults, verdict,"
                ESTIMATE MEASURED " FROM line_finding AS f"
                FROM_MEASURED("line_clock_finding", "line_id"),
     },
@@ -89,7 +90,7 @@ static const struct diff_kind kinds[] = {
         .names = {"module", "function"},
         .function = 1,
         .sql = "SELECT" MODULE_KEY("module") FIELD_END FUNCTION_KEY "," BUILD_OF_MODULE
-               ", NULL, module," REPORT_FUNCTION_NAME ", NULL, NULL, samples, verdict,"
+               ", NULL, module," REPORT_FUNCTION_NAME ", NULL, NULL, samples, page_faults, verdict,"
                ESTIMATE MEASURED " FROM function_finding AS f"
                FROM_MEASURED("function_clock_finding", "function_id"),
     },
@@ -109,7 +110,7 @@ static const struct diff_kind kinds[] = {
                BUILD_OF_ALL ", alloc_line, kind,"
                " CASE WHEN name GLOB 'stack of thread *' THEN 'stacks of threads'"
                " WHEN alloc_file IS NOT NULL THEN" BLOCK_NAME " ELSE name END,"
-               " alloc_function, alloc_file, samples, verdict,"
+               " alloc_function, alloc_file, samples, page_faults, verdict,"
                ESTIMATE MEASURED " FROM object_finding AS f JOIN data_object USING (object_id)"
                FROM_MEASURED("object_clock_finding", "object_id"),
     },
@@ -117,7 +118,7 @@ static const struct diff_kind kinds[] = {
         .name = "type",
         .names = {"type", "field"},
         .sql = "SELECT coalesce(d.name, '?')" FIELD_END "coalesce(t.name, ''), NULL, NULL,"
-               " d.name, t.name, NULL, NULL, samples, verdict,"
+               " d.name, t.name, NULL, NULL, samples, page_faults, verdict,"
                ESTIMATE ", NULL, NULL, NULL FROM field_finding AS f JOIN type_field AS t USING (field_id)"
                " JOIN data_type AS d USING (type_id)",
     },
@@ -130,6 +131,7 @@ enum {
         COLUMN_LINE,
         COLUMN_NAMES,
         COLUMN_SAMPLES = COLUMN_NAMES + DIFF_NAMES,
+        COLUMN_FAULTS,
         COLUMN_VERDICT,
         COLUMN_ESTIMATE,
         COLUMN_MEASURED = COLUMN_ESTIMATE + 3
@@ -347,7 +349,8 @@ static int take_row(void *context, sqlite3_stmt *row)
         struct reading *reading = context;
         struct diff_side *side = reading->side;
         struct diff_row taken = {.line = sqlite3_column_int64(row, COLUMN_LINE),
-                                 .samples = sqlite3_column_int64(row, COLUMN_SAMPLES)};
+                                 .samples = sqlite3_column_int64(row, COLUMN_SAMPLES),
+                                 .faults = sqlite3_column_int64(row, COLUMN_FAULTS)};
         if (!read_estimate(reading, row, &taken.estimate))
                 return 0;
         taken.measured = read_measured(side, reading->of_code, row);
@@ -397,6 +400,7 @@ static void join_equal(struct diff_side *side)
                         row->verdict = verdict;
                 }
                 last->samples = diff_sum(last->samples, row->samples);
+                last->faults = diff_sum(last->faults, row->faults);
                 if (strcmp(last->build, row->build) != 0)
                         *last->build = '\0';
                 last->sum += row->sum;

@@ -11,7 +11,7 @@
 #include "prose.h"
 #include "verdict.h"
 
-/* Share of the larger whole; rows with less and with few samples are hidden. */
+/* Share of the longer run; rows with less and with few samples are hidden. */
 static const double NOTABLE_SHARE = 0.001;
 
 /* ---- amounts for people ---- */
@@ -306,7 +306,11 @@ static void put_others(struct cells *row, const struct diff *diff, enum figures 
 
 static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
 {
-        double whole = fmax(diff->before.whole.value, diff->after.whole.value);
+        /* fmax ignores a rest that is not known. */
+        double whole = fmax(
+            fmax(diff->before.whole.value,
+                 diff->before.whole.value + diff->rest_from.value),
+            fmax(diff->after.whole.value, diff->after.whole.value + diff->rest_to.value));
         return (pair->before && pair->before->samples >= VERDICT_SAMPLES_MIN) ||
                (pair->after && pair->after->samples >= VERDICT_SAMPLES_MIN) ||
                fmax(pair->from.value, pair->to.value) >= NOTABLE_SHARE * whole;

@@ -53,6 +53,12 @@ sqlite3 fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         UPDATE sample SET retire_latency_cycles = 1 WHERE ip = 0x401020"
 "$MEMLAG" analyze fewer.db
 expect "too few samples" "$(column "few.db fewer.db" verdict "$walk")" too-few-samples
+# Page faults are all recorded: with as many, few samples are enough.
+cp few.db faults.db
+sqlite3 faults.db "INSERT INTO page_fault SELECT sample_id, 30, 1000, 4096 FROM sample
+        WHERE ip = 0x401020"
+"$MEMLAG" analyze faults.db
+expect "page faults" "$(column "faults.db faults.db" verdict "$walk")" no-difference
 expect "the other way round" "$(column "after.db before.db" verdict "$walk")" worse
 expect "the same twice" "$(column "before.db before.db" "count(*) > 2" 1)" 1
 for by in line function object type; do
