@@ -300,8 +300,9 @@ static const char places_sql[] =
     " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id ="
     "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
     "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)"
-    "  AND NOT EXISTS (SELECT 1 FROM whatif_run)) "
-    "FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
+    "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
+    " fault_ratio >= " FAULTS_SHARE_MIN
+    " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
     "  USING (line_id) LEFT JOIN (SELECT line_id, pattern, distance_iterations,"
@@ -433,8 +434,10 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         if (percent < 1)
                 return;
         char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
-        fprintf(out, " Huge pages for the blocks of %s: -%.0f %% (estimate).",
-                object ? object : "it", percent);
+        fprintf(out, " Huge pages for the blocks of %s: -%.0f %% (estimate)%s.",
+                object ? object : "it", percent,
+                sqlite3_column_int(row, 13) ? ", and most of the time of page faults"
+                                            : "");
         free(object);
 }
 
