@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Samples where the model's time without stalls goes: executed instructions by their
- * number, with a jitter, and wrong predictions by their cost. */
+/* Samples where the model's time without stalls goes: executed instructions and wrong
+ * predictions by their slots, with a jitter. */
 #include "pub_tool_threadstate.h"
 #include "tool.h"
 
 #include "model/sampler.h"
 
-/* Slots that an instruction counts for beside wrong predictions. Assumed: programs seldom
- * issue more than half of the width, for reasons that this detail does not model. */
-#define INSTRUCTION_SLOTS 2u
-
 static struct sampler sampler; /* of instructions */
-static struct sampler wrong;   /* of slots after wrong predictions */
+static struct sampler time;    /* of slots */
 
 void executed_start(void)
 {
         const struct simpmu_control *control = ring_control();
 
         sampler_init(&sampler, control->period_instructions, control->seed);
-        sampler_init(&wrong, control->period_instructions * INSTRUCTION_SLOTS,
-                     control->seed);
+        sampler_init(&time, control->period_instructions, control->seed);
         executed_thread_runs();
 }
 
@@ -47,17 +42,31 @@ static void write_sample(Addr ip)
         ring_publish(record);
 }
 
+static Addr one_of(const struct executed_stretch *stretch)
+{
+        ULong left = sampler_random(&sampler) % stretch->slots;
+        const struct executed *each = stretch->each;
+
+        for (; left >= each->slots; each++)
+                left -= each->slots;
+        return each->ip;
+}
+
+/* The stretch stands for the whole period. */
 void executed_sample(const struct executed_stretch *stretch)
 {
+        const ULong slots = sampler.period * stretch->slots / stretch->count;
+
         sampler_rearm(&sampler);
         executed_thread_runs();
-        write_sample(stretch->ips[sampler_random(&sampler) % stretch->count]);
+        for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
+                write_sample(one_of(stretch));
 }
 
 void executed_wrong(Addr ip, ULong slots)
 {
         if (!executed_are_sampled())
                 return;
-        for (ULong samples = sampler_passes(&wrong, slots); samples > 0; samples--)
+        for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
                 write_sample(ip);
 }

@@ -208,14 +208,19 @@ void sample_store_end(void *sample, uint64_t retire_slots);
 void sample_line(uint32_t watch, enum line_fact fact, uint64_t value);
 
 /* executed.c: instructions that are sampled by the model's time without stalls. */
+struct executed {
+        Addr ip;
+        UInt slots; /* of the time */
+};
 struct executed_stretch {
         UInt count; /* at least one */
-        Addr ips[];
+        UInt slots; /* of all */
+        struct executed each[];
 };
 void executed_start(void);
 Bool executed_are_sampled(void);
 void executed_thread_runs(void); /* another one than before */
-/* One of the instructions of STRETCH is sampled. */
+/* A period of instructions ends in STRETCH. */
 void executed_sample(const struct executed_stretch *stretch);
 /* A wrong prediction takes SLOTS, in which the program is at the instruction IP. */
 void executed_wrong(Addr ip, ULong slots);

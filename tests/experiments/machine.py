@@ -60,6 +60,8 @@ for name in pairs(words) do names[#names + 1] = name end
 table.sort(names)
 print(#names, names[1])
 """
+# The simulated CPU has no AVX-512: glibc must not choose other functions without it.
+TUNABLES = "glibc.cpu.hwcaps=-AVX512VL,-AVX512BW,-AVX512F"
 JS = """
 const words = {}; let state = 12345;
 for (let i = 0; i < 300000; i++) {
@@ -333,6 +335,7 @@ def main():
         os.environ["PATH"] = options.path + os.pathsep + os.environ["PATH"]
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
+    os.environ["GLIBC_TUNABLES"] = TUNABLES
     table = Table()
     with tempfile.TemporaryDirectory(prefix="memlag-machine-") as scratch:
         for name, command in programs(options.examples, write_inputs(scratch)):

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A branch that goes by random bits, or always the same way unless the argument is
- * "random". */
+ * "random". Then one that goes by loaded random bits. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { GUESSES = 5000000 };
+enum { GUESSES = 5000000, LOOKS = 1000000, WORDS = 1 << 16 };
+
+static uint32_t table[WORDS]; /* in L2 */
 
 __attribute__((noinline)) static uint64_t guess(uint64_t x, uint64_t bit)
 {
@@ -22,9 +24,27 @@ __attribute__((noinline)) static uint64_t guess(uint64_t x, uint64_t bit)
         return sum;
 }
 
+__attribute__((noinline)) static uint64_t look(uint64_t x)
+{
+        uint64_t sum = 0;
+        for (int i = 0; i < LOOKS; i++) {
+                x = x * 0x5851f42d4c957f2d + 1;
+                uint32_t value = table[x >> 48]; /* load */
+                __asm__ volatile("" : "+r"(value));
+                if (value & 1) /* decide */
+                        __asm__ volatile("add $1, %0" : "+r"(sum));
+                else
+                        __asm__ volatile("add $3, %0" : "+r"(sum));
+        }
+        return sum;
+}
+
 int main(int argc, char **argv)
 {
         const uint64_t bit = argc > 1 && strcmp(argv[1], "random") == 0;
-        printf("%d\n", (int)(guess(UINT64_C(88172645463325252), bit) & 1));
+        for (uint32_t i = 0; i < WORDS; i++)
+                table[i] = (i * 2654435761u) >> 16;
+        uint64_t sum = guess(UINT64_C(88172645463325252), bit) + look(bit);
+        printf("%d\n", (int)(sum & 1));
         return 0;
 }

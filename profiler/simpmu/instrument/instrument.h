@@ -50,7 +50,9 @@ struct pass {
         IRExpr *instructions; /* counted, in the generated code */
         IRExpr *clock;        /* at the end of the counted ones, or earlier; NULL: not
                                  read */
-        struct temporary_form *forms; /* of temporaries; NULL: not known */
+        struct temporary_form *forms;      /* of temporaries; NULL: not known */
+        struct executed_stretch *executed; /* NULL: they are not sampled */
+        UInt executed_from;                /* instructions counted before it */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
         UInt counted_at_exit;   /* the same at the last exit that wrote ready times */
         UInt loads;             /* loads with a separate slot */
@@ -261,5 +263,7 @@ struct arithmetic_cost count_arithmetic(const IRExpr *e);
 /* Adds the instructions and loads from statement FROM of the old block to the next exit.
  * The first stretch also carries the block's check. */
 void count_stretch(struct pass *pass, Int from);
+/* The current instruction's result takes SLOTS. */
+void count_latency(struct pass *pass, UInt slots);
 
 #endif

@@ -241,6 +241,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 pass->last_load->rewrites = eqIRAtom(own_address, pass->last_address);
         }
         if (kind != ACCESS_STORE) {
+                if (depends.on != 0) /* not the stack pointer alone */
+                        count_latency(pass, (UInt)tool_machine.l1d_latency);
                 if (pass->follow)
                         depends = loaded_value(pass, site, depends);
                 pass->last_load = site;

@@ -12,6 +12,7 @@ struct branch_site {
         struct waits decided;               /* for the operands of the branch */
         const struct code_stretch *stretch; /* that ends with it */
         Addr ip;
+        Addr waits_at;   /* a load that decides it, or IP */
         Addr ways[2];    /* of a conditional branch: behind it, and where it leaves to */
         UInt wrong;      /* mispredictions that asked for the join */
         UInt known_code; /* the amount of known code at the last check */
@@ -74,14 +75,14 @@ static uint64_t decided_at(const struct branch_site *site)
 }
 
 /* SITE's branch to TARGET was predicted wrongly and executes at DECIDED. The program
- * counts as waiting at the branch until then, and at TARGET afterwards, where a timer
- * finds it. */
+ * counts as waiting for its operands until then, and as being at TARGET afterwards, where
+ * a timer finds it. */
 static void mispredict(const struct branch_site *site, Addr target, uint64_t decided)
 {
         const ULong cost = tool_machine.mispredict_cost;
         const UInt weight = branch_sample_weight(&tool_thread->branches, &site->branch);
 
-        executed_wrong(site->ip,
+        executed_wrong(site->waits_at,
                        thread_mispredict(&tool_hot, tool_thread, decided, cost, weight));
         executed_wrong(target, cost * weight);
 }
@@ -133,6 +134,18 @@ static Bool is_conditional_jump(Addr ip)
         return (*bytes & 0xf0) == 0x70 || (*bytes & 0xfc) == 0xe0; /* jcc; loop, jrcxz */
 }
 
+/* The last load of the block that a branch DEPENDS on, or the branch. */
+static Addr waits_at(const struct pass *pass, struct depend depends)
+{
+        const ULong loads = depends.on & SLOTS_MASK & ~(1ULL << LAST_SLOT);
+        const UInt highest = 63;
+
+        return loads == 0 ? pass->ip
+                          : pass->load_of_slot[highest - FIRST_SLOT -
+                                               (UInt)__builtin_clzll(loads)]
+                                ->ip;
+}
+
 static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decides)
 {
         struct branch_site *site = site_new(pass, sizeof(*site));
@@ -141,6 +154,7 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
 
         site->stretch = pass->stretch;
         site->ip = pass->ip;
+        site->waits_at = waits_at(pass, depends);
         site->wrong = site->known_code = 0;
         site->meets = False;
         branch_init(&site->branch, pass->ip);

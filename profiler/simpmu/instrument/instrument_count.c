@@ -84,12 +84,28 @@ static VG_REGPARM(1) void call_executed(const struct executed_stretch *stretch)
         executed_sample(stretch);
 }
 
+/* Instructions retire in order, so a timer finds the program at slow ones. Each takes one
+ * slot of the time, a slow one as many as its latency has cycles. That assumes that
+ * latencies overlap as issue does. */
+void count_latency(struct pass *pass, UInt slots)
+{
+        struct executed_stretch *stretch = pass->executed;
+        const UInt cycles = slots / (UInt)tool_machine.slots_per_cycle;
+        const UInt index = pass->index - pass->executed_from;
+
+        if (stretch == NULL || index >= stretch->count ||
+            cycles <= stretch->each[index].slots)
+                return;
+        stretch->slots += cycles - stretch->each[index].slots;
+        stretch->each[index].slots = cycles;
+}
+
 /* COUNT instructions from statement FROM on, after which the thread has executed SUM, may
  * contain one that is sampled. */
 static void add_executed(struct pass *pass, Int from, UInt count, IRExpr *sum)
 {
         struct executed_stretch *stretch =
-            site_new(pass, sizeof(*stretch) + count * sizeof(stretch->ips[0]));
+            site_new(pass, sizeof(*stretch) + count * sizeof(stretch->each[0]));
         IRDirty *call;
 
         stretch->count = 0;
@@ -97,8 +113,12 @@ static void add_executed(struct pass *pass, Int from, UInt count, IRExpr *sum)
                 const IRStmt *statement = pass->in->stmts[i];
                 if (statement->tag == Ist_IMark &&
                     !heap_is_tracker(statement->Ist.IMark.addr))
-                        stretch->ips[stretch->count++] = statement->Ist.IMark.addr;
+                        stretch->each[stretch->count++] =
+                            (struct executed){statement->Ist.IMark.addr, 1};
         }
+        stretch->slots = count;
+        pass->executed = stretch;
+        pass->executed_from = pass->counted;
         call =
             unsafeIRDirty_0_N(1, "simpmu_executed", VG_(fnptr_to_fnentry)(&call_executed),
                               mkIRExprVec_1(ir_constant((Addr)stretch)));
