@@ -2,7 +2,7 @@
 /* The pass over a block of VEX IR. It adds
  *  - counts and the check at the entry (instrument_count.c);
  *  - before each access the filter test and the call of the model
- *    (instrument_access.c, instrument_cache_control.c);
+ *    (instrument_access.c, instrument_cache_control.c, instrument_load.c);
  *  - at each exit, code that carries the ready times of values over to the next block
  *    (instrument_ready.c). It includes slow arithmetic, measured by VEX's operations;
  *  - before that, the call for instructions that may wait for a scheduler entry

@@ -26,7 +26,6 @@ struct pass {
         struct block_sites *sites;
         struct depend_state depend;
         struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
-        IRStmt *stored_of_slot[LAST_SLOT - FIRST_SLOT + 1]; /* calls; NULL: none */
         struct access_site *last_load; /* of the current instruction, or NULL */
         IRExpr *last_address;          /* of LAST_LOAD, in the old block */
         ULong used;                    /* values that something waits for */
@@ -46,10 +45,8 @@ struct pass {
         UInt counted;         /* instructions added by the code emitted so far */
         UInt stores;          /* the same two for stores, before this store */
         UInt stores_counted;
-        IRExpr *hot;          /* TOOL_HOT_MIDDLE, in the generated code */
-        IRExpr *instructions; /* counted, in the generated code */
-        IRExpr *clock;        /* at the end of the counted ones, or earlier; NULL: not
-                                 read */
+        IRExpr *hot;                       /* TOOL_HOT_MIDDLE, in the generated code */
+        IRExpr *instructions;              /* counted, in the generated code */
         struct temporary_form *forms;      /* of temporaries; NULL: not known */
         struct executed_stretch *executed; /* NULL: they are not sampled */
         UInt executed_from;                /* instructions counted before it */
@@ -174,6 +171,8 @@ Bool access_filter_applies(const struct access_site *site);
  * a line when the line is not there. */
 IRExpr *access_filter_distance(struct pass *pass, const struct access_site *site,
                                IRExpr *address);
+/* The function that loads call when the filter does not know their line. */
+void (*access_load_call(void))(const struct access_site *site, Addr address);
 /* Call each before the statement that makes the access. A load returns the dependences
  * of its value; GUARD is NULL for an unconditional access. */
 struct depend access_add_load(struct pass *pass, IRTemp loaded, IRExpr *address,
@@ -186,9 +185,16 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call);
 /* A store to ADDRESS has been added. */
 void forward_note_store(struct pass *pass, const struct access_site *site,
                         IRExpr *address);
-/* A load from ADDRESS has been added: where it may need a part of a store that is still
- * in its buffer, the model is called. */
-void forward_add_load(struct pass *pass, const struct access_site *site, IRExpr *address);
+/* Whether an access to ADDRESS may alias with stores. */
+Bool forward_may_alias(const struct pass *pass, const IRExpr *address);
+
+/* ---- instrument_load.c ---- */
+
+/* Whether the current instruction's loads wait for the values of stores. */
+Bool load_waits_for_stores(const struct pass *pass);
+/* Adds such a load from ADDRESS. MODELLED: it has called the model already. */
+void load_add(struct pass *pass, const struct access_site *site, IRExpr *address,
+              Bool modelled);
 
 /* ---- instrument_stored.c ---- */
 
@@ -206,11 +212,6 @@ void stored_set_form(const struct pass *pass, struct access_site *site,
 /* A store to ADDRESS of a value that depends on DATA has been added. */
 void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
                       struct depend data);
-/* A load from ADDRESS has been added: its value may come from a store before, and later
- * than a hit of L1. */
-void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *address);
-/* Nobody waits for the load in SLOT, nor for its own dependences. */
-void stored_drop_load(const struct pass *pass, UInt slot);
 
 /* ---- instrument_access.c, again ---- */
 

@@ -82,6 +82,11 @@ static void (*const calls[][2])(const struct access_site *, Addr) VG_REGPARM(2) 
         {[ACCESS_LOAD] = load_in_general, [ACCESS_STORE] = store_in_general},
 };
 
+void (*access_load_call(void))(const struct access_site *site, Addr address)
+{
+        return calls[access_mode_of(&tool_machine)][ACCESS_LOAD];
+}
+
 /* The time, beside loads and stores, that a fence before INSTRUCTION has to wait for. */
 static ULong drained(ULong instruction)
 {
@@ -212,6 +217,28 @@ static struct depend loaded_value(struct pass *pass, struct access_site *site,
             (struct depend){.on = 1ULL << site->slot});
 }
 
+/* Adds the test of the filter and the call of the model. GUARD: NULL, always. */
+static void add_model(struct pass *pass, const struct access_site *site, IRExpr *address,
+                      IRExpr *guard)
+{
+        IRDirty *call = call_of_access(pass, site, address);
+
+        if (site->kind != ACCESS_STORE)
+                ir_reads_frame(pass, call); /* it may be sampled */
+        ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
+}
+
+/* Adds the load of SITE, which waits for the values of stores. */
+static void add_load(struct pass *pass, const struct access_site *site, IRExpr *address)
+{
+        const Bool apart =
+            !access_filter_applies(site) || in_time_call(pass, ACCESS_LOAD) != NULL;
+
+        if (apart)
+                add_model(pass, site, address, NULL);
+        load_add(pass, site, address, apart);
+}
+
 /* Adds an access; returns the dependence of a loaded value. An L1 hit takes its
  * latency after the address is ready; the model reports a later arrival. */
 static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
@@ -221,7 +248,6 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         struct depend depends = depend_expression(&pass->depend, address);
         IRExpr *const own_address = address; /* of the old block */
         struct access_site *site;
-        IRDirty *call;
 
         if (pass->excluded)
                 return depends;
@@ -235,7 +261,6 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
         if (pass->string)
                 guard = string_begins_chunk(pass, kind, address, size_bytes);
         pass->stores += kind != ACCESS_LOAD;
-        call = call_of_access(pass, site, address);
         if (kind == ACCESS_STORE && pass->last_load != NULL) {
                 pass->last_load->updates = True;
                 pass->last_load->rewrites = eqIRAtom(own_address, pass->last_address);
@@ -247,17 +272,16 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                         depends = loaded_value(pass, site, depends);
                 pass->last_load = site;
                 pass->last_address = own_address;
-                ir_reads_frame(pass, call); /* it may be sampled */
         }
         if (guard == NULL)
                 wrong_note_access(pass, site, own_address, data);
-        ir_add_call(pass, call, ir_both(pass, reaches_model(pass, site, address), guard));
-        if (guard == NULL && kind == ACCESS_LOAD) {
-                forward_add_load(pass, site, address);
-                stored_add_load(pass, site, address);
-        } else if (guard == NULL) {
-                stored_add_store(pass, site, address, data);
+        if (guard == NULL && kind == ACCESS_LOAD && load_waits_for_stores(pass)) {
+                add_load(pass, site, address);
+                return depends;
         }
+        add_model(pass, site, address, guard);
+        if (guard == NULL && kind != ACCESS_LOAD)
+                stored_add_store(pass, site, address, data);
         if (kind == ACCESS_STORE && pass->string)
                 string_note_store(pass, site, address);
         else if (kind == ACCESS_STORE && guard == NULL)
@@ -398,10 +422,7 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
 /* Loads without dependent instructions need not report their arrival. */
 void access_drop_unused_slots(const struct pass *pass)
 {
-        for (UInt i = 0; i < pass->loads; i++) {
-                if ((pass->used >> (FIRST_SLOT + i) & 1) != 0)
-                        continue;
-                pass->load_of_slot[i]->slot = UNUSED_VALUE;
-                stored_drop_load(pass, FIRST_SLOT + i);
-        }
+        for (UInt i = 0; i < pass->loads; i++)
+                if ((pass->used >> (FIRST_SLOT + i) & 1) == 0)
+                        pass->load_of_slot[i]->slot = UNUSED_VALUE;
 }

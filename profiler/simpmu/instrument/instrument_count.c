@@ -185,6 +185,5 @@ void count_stretch(struct pass *pass, Int from)
                                      ir_read_hot(pass, &tool_hot.instruction_limit))));
         }
         pass->instructions = sum;
-        pass->clock = NULL;
         pass->counted += instructions;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Dependences through memory. Each store records inline when its value comes, in a
  * small table by address (model/hot.h). Each load reads the table to see whether it
- * has to wait.
+ * has to wait (instrument_load.c).
  *
  * Not modelled: conditional accesses, repeated string instructions, and loads from
  * within a stored value, except a vector. Nothing waits for a return address. */
@@ -223,11 +223,6 @@ static void add_place(struct pass *pass, const struct access_site *site, IRExpr 
         ir_write_hot_element(pass, tool_hot.stored_where, index, where);
 }
 
-static Bool is_left_out(const struct pass *pass)
-{
-        return !pass->follow || pass->string || pass->returns;
-}
-
 void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr *address,
                       struct depend data)
 {
@@ -239,7 +234,7 @@ void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr 
         const UInt step = halves ? sizeof(UInt) : sizeof(ULong);
         IRExpr *ready;
 
-        if (is_left_out(pass))
+        if (!pass->follow || pass->string || pass->returns)
                 return;
         ready = ready_when_stored(pass, data);
         add_place(pass, site, address, ready);
@@ -247,47 +242,4 @@ void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr 
                 add_place(pass, site,
                           ir_binary(pass, Ity_I64, Iop_Add64, address, ir_constant(at)),
                           ready);
-}
-
-static VG_REGPARM(2) void call_after_store(const struct access_site *site, Addr address)
-{
-        load_after_store(&tool_machine, &tool_hot, tool_thread, site, address);
-}
-
-/* The thread's clock after the counted instructions, or an earlier one, from before
- * the last call of the model. */
-static IRExpr *clock_so_far(struct pass *pass)
-{
-        if (pass->clock == NULL)
-                pass->clock = ir_binary(pass, Ity_I64, Iop_Add64, pass->instructions,
-                                        ir_read_hot(pass, &tool_hot.stall));
-        return pass->clock;
-}
-
-void stored_add_load(struct pass *pass, const struct access_site *site, IRExpr *address)
-{
-        /* From the clock to when the value of a store is late that takes longest. */
-        const Long slack = (Long)tool_machine.l1d_latency + site->position -
-                           (Long)tool_machine.forward_longest;
-        IRExpr *ready;
-        IRExpr *in_time;
-        IRDirty *call;
-
-        if (is_left_out(pass) || tool_machine.samples_stalls)
-                return;
-        ready = ir_read_hot_element(pass, tool_hot.stored_ready, index_of(pass, address));
-        in_time = ir_binary(pass, Ity_I64, Iop_Add64, clock_so_far(pass),
-                            ir_constant((ULong)slack));
-        call = call_with_constant(pass, "simpmu_after_store", (void *)call_after_store,
-                                  site, address);
-        ir_add_call(pass, call, ir_binary(pass, Ity_I1, Iop_CmpLT64U, in_time, ready));
-        if (site->slot >= FIRST_SLOT && site->slot < LAST_SLOT)
-                pass->stored_of_slot[site->slot - FIRST_SLOT] =
-                    pass->out->stmts[pass->out->stmts_used - 1];
-}
-
-void stored_drop_load(const struct pass *pass, UInt slot)
-{
-        if (pass->stored_of_slot[slot - FIRST_SLOT] != NULL)
-                pass->stored_of_slot[slot - FIRST_SLOT]->tag = Ist_NoOp;
 }
