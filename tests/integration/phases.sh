@@ -42,3 +42,26 @@ share()
 }
 expect "a chase waits for latency" "$(share latency latency_ratio)" 1
 expect "many lines wait for buffers" "$(share in-core bandwidth_ratio)" 1
+
+# A chain of loads that hit L1: most cycles execute nothing, and no load missed L1. The table
+# and the queries call that by one name, which is not the view's.
+cat >chain.c <<'END'
+int main(void)
+{
+        void *volatile self = (void *)&self;
+        void **p = (void **)&self;
+        for (long i = 0; i < 30000000; i++)
+                p = *(void **volatile *)p;
+        return p == 0;
+}
+END
+"$CC" -O1 -o chain chain.c
+record chain $SIM --interval 1 -- ./chain
+holds chain.db compute "SELECT bound FROM phase_view ORDER BY end_ns - start_ns DESC LIMIT 1"
+"$MEMLAG" report --by phase chain.db >table
+says 'other stalls' table
+for query in phases intervals; do
+        "$MEMLAG" query -i chain.db --name $query >answer
+        says 'other stalls' answer
+        lacks compute answer
+done
