@@ -9,7 +9,6 @@
 #include "flow_result.h"
 #include "flow_trace.h"
 #include "flow_walk.h"
-#include "lineless_variables.h"
 #include "number_use.h"
 #include "own_items.h"
 #include "pointer_name.h"
@@ -285,8 +284,6 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         if (!error)
                 error = flow_code_read(&code, input->reader->dwarf, input->file,
                                        input->function);
-        if (!error && rule_applies("lineless-variables"))
-                error = lineless_variables_find(&variables, input, &code, answers, count);
         if (!error)
                 register_writes_count(&variables, &code);
         if (!error)

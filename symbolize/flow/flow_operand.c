@@ -126,8 +126,7 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                 const struct register_variable *variable = &flow->variables->values[i];
 
                 if (!is_in(variable, reg, vaddr) || variable->offset != 0 ||
-                    variable->from_set || variable->lineless || variable->pointed ||
-                    variable->level < level)
+                    variable->from_set || variable->pointed || variable->level < level)
                         continue;
                 uint32_t type = type_pointee(flow->input->reader, variable->type);
 

@@ -62,9 +62,7 @@ static const struct register_variable *variable_at(const struct variables *varia
         const struct range *range =
             reg < VARIABLES_REGISTERS ? range_map_find(&maps[reg], vaddr) : NULL;
 
-        return range && !variables->values[range->value].lineless
-                   ? &variables->values[range->value]
-                   : NULL;
+        return range ? &variables->values[range->value] : NULL;
 }
 
 const struct register_variable *variables_in_register(const struct variables *variables,

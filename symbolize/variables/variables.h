@@ -40,9 +40,6 @@ struct register_variable {
         uint16_t level;        /* inlined functions around it; if any: */
         uint64_t inlined_low;  /* where the code of its block begins, */
         uint64_t inlined_high; /* and ends */
-        /* Only instructions without a line have it: they may belong to another
-         * variable, so it is ignored. */
-        bool lineless;
 };
 
 /* A variable that is nowhere, of a block with code from low up to high. */
