@@ -195,8 +195,7 @@ ONE_FUNCTION struct unit *make_units(void)
 
         units->count = UNITS;
         TRUTH_HEAP("make_units", "struct unit", units, 1);
-        truth_object("heap", "make_units at ", "struct body", units + 1,
-                     sizeof(struct body), UNITS, "*");
+        TRUTH_ITEMS("make_units", struct body, units + 1, UNITS);
         return units;
 }
 
@@ -207,8 +206,7 @@ ONE_FUNCTION struct unit *make_bytes(void)
 
         units->count = UNITS;
         TRUTH_HEAP("get_bytes", "struct unit", units, 1);
-        truth_object("heap", "get_bytes at ", "struct body", units + 1,
-                     sizeof(struct body), UNITS, "*");
+        TRUTH_ITEMS("get_bytes", struct body, units + 1, UNITS);
         return units;
 }
 
@@ -218,10 +216,8 @@ ONE_FUNCTION struct unit *make_turns(void)
             (struct unit *)get_bytes(UNITS * (sizeof(*units) + sizeof(struct body)));
 
         for (int i = 0; i < 2 * UNITS; i += 2) {
-                truth_object("heap", "get_bytes at ", "struct unit", units + i,
-                             sizeof(*units), 1, "*");
-                truth_object("heap", "get_bytes at ", "struct body", units + i + 1,
-                             sizeof(struct body), 1, "*");
+                TRUTH_ITEMS("get_bytes", struct unit, units + i, 1);
+                TRUTH_ITEMS("get_bytes", struct body, units + i + 1, 1);
         }
         return units;
 }

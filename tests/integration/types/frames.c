@@ -223,8 +223,7 @@ int main(void)
 
         truth_open();
         TRUTH_FIELDS(cell, key, mass, kind);
-        truth_field("struct cell", "place[]", offsetof(struct cell, place),
-                    sizeof(((struct cell *)0)->place), "");
+        TRUTH_ARRAY(cell, place);
         TRUTH_FIELDS(pair, other, value);
         fill_cells(cells);
         truth_object("stack", "main::cells", "struct cell", cells, sizeof(*cells), COUNT,

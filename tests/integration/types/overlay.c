@@ -110,9 +110,8 @@ ONE_FUNCTION struct blob *make_blob(void)
         memset(blob + 1, 1, ITEMS * (sizeof(short) + sizeof(int)));
         *blob = (struct blob){ITEMS, ITEMS, 3, 4};
         TRUTH_HEAP("make_blob", "struct blob", blob, 1);
-        truth_object("heap", "make_blob at ", "short", blob + 1, 2, ITEMS, "*");
-        truth_object("heap", "make_blob at ", "int", (short *)(blob + 1) + ITEMS, 4,
-                     ITEMS, "*");
+        TRUTH_ITEMS("make_blob", short, blob + 1, ITEMS);
+        TRUTH_ITEMS("make_blob", int, (short *)(blob + 1) + ITEMS, ITEMS);
         return blob;
 }
 
@@ -125,7 +124,7 @@ ONE_FUNCTION struct series *make_series(void)
         series->count = ITEMS;
         series->step = 1;
         TRUTH_HEAP("make_series", "struct series", series, 1);
-        truth_object("heap", "make_series at ", "long", series + 1, 8, 2 * ITEMS, "*");
+        TRUTH_ITEMS("make_series", long, series + 1, 2 * ITEMS);
         return series;
 }
 
@@ -192,8 +191,7 @@ ONE_FUNCTION struct ring_head *make_bytes(void)
             get_bytes(sizeof(*ring) + ITEMS * sizeof(struct wide_slot));
 
         TRUTH_HEAP("get_bytes", "struct ring_head", ring, 1);
-        truth_object("heap", "get_bytes at ", "struct wide_slot", ring + 1,
-                     sizeof(struct wide_slot), ITEMS, "*");
+        TRUTH_ITEMS("get_bytes", struct wide_slot, ring + 1, ITEMS);
         return ring;
 }
 
@@ -204,10 +202,8 @@ ONE_FUNCTION struct ring_head *make_bytes(void)
                     calloc(1, sizeof(*ring) + ITEMS * sizeof(type));                     \
                                                                                          \
                 ring->used = ITEMS;                                                      \
-                truth_object("heap", #make " at ", "struct ring_head", ring,             \
-                             sizeof(*ring), 1, "*");                                     \
-                truth_object("heap", #make " at ", #type, ring + 1, sizeof(type), ITEMS, \
-                             "*");                                                       \
+                TRUTH_ITEMS(#make, struct ring_head, ring, 1);                           \
+                TRUTH_ITEMS(#make, type, ring + 1, ITEMS);                               \
                 return ring;                                                             \
         }
 
@@ -260,8 +256,7 @@ ONE_FUNCTION struct page *make_pages(void)
                                              (size_t)(i + 1) * sizeof(struct row));
                 truth_object("heap", "make_pages at ", "struct page", page,
                              offsetof(struct page, offsets) + ROWS * 2, 1, "*");
-                truth_object("heap", "make_pages at ", "struct row", rows,
-                             sizeof(struct row), ROWS, "*");
+                TRUTH_ITEMS("make_pages", struct row, rows, ROWS);
         }
         return pages;
 }
@@ -326,7 +321,7 @@ ONE_FUNCTION struct item *make_items(void)
 
 static void write_fields(void)
 {
-        truth_field("struct table_header", "magic[]", 0, 8, "");
+        TRUTH_ARRAY(table_header, magic);
         TRUTH_FIELDS(table_header, offset, count);
         TRUTH_FIELDS(table_entry, key, value, weight);
         TRUTH_FIELDS(blob, shorts, ints, nv, flags);
@@ -334,8 +329,7 @@ static void write_fields(void)
         TRUTH_FIELDS(ring_head, first, used, lost);
         TRUTH_FIELDS(ring_slot, kind, length, time);
         TRUTH_FIELDS(wide_slot, kind, length, time);
-        truth_field("struct wide_slot", "other[]", offsetof(struct wide_slot, other), 16,
-                    "");
+        TRUTH_ARRAY(wide_slot, other);
         TRUTH_FIELDS(page, used, free);
         truth_field("struct page", "offsets[]", offsetof(struct page, offsets),
                     PAGE_BYTES, "");

@@ -521,12 +521,9 @@ static void say_fields(void)
 {
         TRUTH_FIELDS(point, x, y, weight);
         TRUTH_FIELDS(node, next, key);
-        truth_field("struct node", "where.x", offsetof(struct node, where.x), 4,
-                    "struct~point:x");
-        truth_field("struct node", "where.y", offsetof(struct node, where.y), 4,
-                    "struct~point:y");
-        truth_field("struct node", "where.weight", offsetof(struct node, where.weight), 8,
-                    "struct~point:weight");
+        TRUTH_INNER(node, where, point, x);
+        TRUTH_INNER(node, where, point, y);
+        TRUTH_INNER(node, where, point, weight);
         TRUTH_FIELDS(tree, shape);
         /* What the functions read there says which member it is: see main. */
         truth_field("struct tree", "as.leaf.depth", offsetof(struct tree, as.leaf.depth),
@@ -538,7 +535,7 @@ static void say_fields(void)
         truth_field("struct tree", "rank", offsetof(struct tree, marks) - 4, 4,
                     "struct~tree:visits|colour|rank struct~tree:colour|rank "
                     "struct~tree:visits|colour");
-        truth_field("struct tree", "marks[]", offsetof(struct tree, marks), 4, "");
+        TRUTH_ARRAY(tree, marks);
         TRUTH_FIELDS(cell, stamp);
         for (int i = 0; i < 4; i++) {
                 truth_field("struct cell", "part[].low",
@@ -572,13 +569,12 @@ static void say_fields(void)
                             offsetof(struct shelf, goods[i].label), 8, "");
         }
         TRUTH_FIELDS(branch, key);
-        truth_field("struct branch", "sons[]", offsetof(struct branch, sons), 32, "");
+        TRUTH_ARRAY(branch, sons);
         TRUTH_FIELDS(branch, sum);
         TRUTH_FIELDS(before, first, second);
         TRUTH_FIELDS(after, alpha, beta);
         TRUTH_FIELDS(own, total);
-        truth_field("struct own", "hits[]", offsetof(struct own, hits), 16 * sizeof(long),
-                    "");
+        TRUTH_ARRAY(own, hits);
         truth_field("struct {single}", "first", 0, 8, "");
         truth_field("struct {single}", "second[]", 8, 24, "");
         truth_field("struct {single}", "corner.x", 32, 4, "struct~point:x");
@@ -639,8 +635,7 @@ static void read_heap(void)
         say_tree(tree, all, &tree_count);
         TRUTH_HEAP("make_cells", "struct cell", cells, 64);
         for (int i = 0; i < 64; i++)
-                truth_object("heap", "make_cells at ", "float", cells[i].values, 4, 32,
-                             "*");
+                TRUTH_ITEMS("make_cells", float, cells[i].values, 32);
         for (int i = 0; i < ROUNDS; i++) {
                 result += (uint64_t)(walk_list(nodes[0]) + (long)visit_nodes());
                 result += (uint64_t)walk_tree(tree) + sum_ranks(all, tree_count);

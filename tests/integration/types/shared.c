@@ -36,11 +36,10 @@ ONE_FUNCTION char *make_arrays(void)
 {
         char *block = calloc(ITEMS, 24);
 
-        truth_object("heap", "make_arrays at ", "double", block, 8, ITEMS, "*");
-        truth_object("heap", "make_arrays at ", "long", block + ITEMS * 8, 8, ITEMS, "*");
-        truth_object("heap", "make_arrays at ", "float", block + ITEMS * 16, 4, ITEMS,
-                     "*");
-        truth_object("heap", "make_arrays at ", "int", block + ITEMS * 20, 4, ITEMS, "*");
+        TRUTH_ITEMS("make_arrays", double, block, ITEMS);
+        TRUTH_ITEMS("make_arrays", long, block + ITEMS * 8, ITEMS);
+        TRUTH_ITEMS("make_arrays", float, block + ITEMS * 16, ITEMS);
+        TRUTH_ITEMS("make_arrays", int, block + ITEMS * 20, ITEMS);
         return block;
 }
 
@@ -69,11 +68,9 @@ ONE_FUNCTION struct counts *make_counts(void)
         struct counts *counts = calloc(1, sizeof(*counts) + ITEMS * 16);
 
         counts->entries = counts->numbers = ITEMS;
-        truth_object("heap", "make_counts at ", "struct counts", counts, 8, 1, "*");
-        truth_object("heap", "make_counts at ", "struct entry", counts + 1, 8, ITEMS,
-                     "*");
-        truth_object("heap", "make_counts at ", "long", (char *)(counts + 1) + ITEMS * 8,
-                     8, ITEMS, "*");
+        TRUTH_ITEMS("make_counts", struct counts, counts, 1);
+        TRUTH_ITEMS("make_counts", struct entry, counts + 1, ITEMS);
+        TRUTH_ITEMS("make_counts", long, (char *)(counts + 1) + ITEMS * 8, ITEMS);
         return counts;
 }
 
@@ -113,9 +110,8 @@ ONE_FUNCTION struct object **make_objects(void)
 
                 head->length = i;
                 objects[i] = (struct object *)(head + 1);
-                truth_object("heap", "make_objects at ", "struct head", head, 16, 1, "*");
-                truth_object("heap", "make_objects at ", "struct object", head + 1, 16, 1,
-                             "*");
+                TRUTH_ITEMS("make_objects", struct head, head, 1);
+                TRUTH_ITEMS("make_objects", struct object, head + 1, 1);
         }
         return objects;
 }
@@ -154,9 +150,8 @@ ONE_FUNCTION struct item **make_items(void)
 
                 tag->uses = 1;
                 items[i] = (struct item *)(tag + 1);
-                truth_object("heap", "make_items at ", "struct tag", tag, 16, 1, "*");
-                truth_object("heap", "make_items at ", "struct item", tag + 1, 16, 1,
-                             "*");
+                TRUTH_ITEMS("make_items", struct tag, tag, 1);
+                TRUTH_ITEMS("make_items", struct item, tag + 1, 1);
         }
         return items;
 }
@@ -193,10 +188,8 @@ ONE_FUNCTION struct first **make_pairs(void)
 
         for (int i = 0; i < ITEMS; i++) {
                 pairs[i] = calloc(1, sizeof(struct first) + sizeof(struct second));
-                truth_object("heap", "make_pairs at ", "struct first", pairs[i], 24, 1,
-                             "*");
-                truth_object("heap", "make_pairs at ", "struct second", pairs[i] + 1, 24,
-                             1, "*");
+                TRUTH_ITEMS("make_pairs", struct first, pairs[i], 1);
+                TRUTH_ITEMS("make_pairs", struct second, pairs[i] + 1, 1);
         }
         return pairs;
 }
@@ -229,8 +222,7 @@ ONE_FUNCTION struct base *make_derived(void)
 {
         struct base *base = calloc(ITEMS, sizeof(struct derived));
 
-        truth_object("heap", "make_derived at ", "struct derived", base,
-                     sizeof(struct derived), ITEMS, "*");
+        TRUTH_ITEMS("make_derived", struct derived, base, ITEMS);
         return base;
 }
 
@@ -352,10 +344,7 @@ static void write_fields(void)
         TRUTH_FIELDS(second, x, y, z, w);
         /* What is read through a pointer to the base is the base's, too. */
 #define DERIVED(tag)                                                                     \
-        truth_field("struct " #tag, "base.kind", offsetof(struct tag, base.kind), 4,     \
-                    "struct~base:kind");                                                 \
-        truth_field("struct " #tag, "base.next", offsetof(struct tag, base.next), 8,     \
-                    "struct~base:next")
+        TRUTH_INNER(tag, base, base, kind), TRUTH_INNER(tag, base, base, next)
         DERIVED(derived);
         DERIVED(real);
         DERIVED(whole);

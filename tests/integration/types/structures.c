@@ -403,18 +403,14 @@ NOINLINE static long ask_devices(struct device **devices, int which)
 static void say_fields(void)
 {
         TRUTH_FIELDS(task, pid, priority);
-        truth_field("struct task", "run.next", offsetof(struct task, run), 8,
-                    "struct~link:next");
-        truth_field("struct task", "run.before", offsetof(struct task, run) + 8, 8,
-                    "struct~link:before");
+        TRUTH_INNER(task, run, link, next);
+        TRUTH_INNER(task, run, link, before);
         TRUTH_FIELDS(task, runtime);
-        truth_field("struct task", "sleep.next", offsetof(struct task, sleep), 8,
-                    "struct~link:next");
-        truth_field("struct task", "sleep.before", offsetof(struct task, sleep) + 8, 8,
-                    "struct~link:before");
+        TRUTH_INNER(task, sleep, link, next);
+        TRUTH_INNER(task, sleep, link, before);
         TRUTH_FIELDS(task, deadline);
         TRUTH_FIELDS(leaf, weight, next);
-        truth_field("struct branch", "children[]", 0, 32, "");
+        TRUTH_ARRAY(branch, children);
         TRUTH_FIELDS(branch, depth);
         truth_field("struct table", "entries[].raw", 0, 4096,
                     "struct~table:entries[].bits union~entry:bits union~entry:raw "
@@ -427,16 +423,13 @@ static void say_fields(void)
         truth_field("key", "", 0, 8, "uint64_t: unsigned~long: long~unsigned~int:");
         truth_field("value", "", 0, 8, "double:");
         truth_field("state", "", 0, 1, "uint8_t: unsigned~char:");
-        truth_field("struct columns", "keys", 0, 8, "");
-        TRUTH_FIELDS(columns, state, values, mask, used);
-        truth_field("struct device", "operations", 0, 8, "");
-        truth_field("struct device", "data", 8, 8, "");
-        truth_field("struct device", "reads", 16, 8, "");
-        truth_field("struct disk", "device.operations", 0, 8, "struct~device:operations");
-        truth_field("struct disk", "device.data", 8, 8, "struct~device:data");
-        truth_field("struct disk", "device.reads", 16, 8, "struct~device:reads");
+        TRUTH_FIELDS(columns, keys, state, values, mask, used);
+        TRUTH_FIELDS(device, operations, data, reads);
+        TRUTH_INNER(disk, device, device, operations);
+        TRUTH_INNER(disk, device, device, data);
+        TRUTH_INNER(disk, device, device, reads);
         TRUTH_FIELDS(disk, head);
-        truth_field("struct disk", "sectors[]", offsetof(struct disk, sectors), 128, "");
+        TRUTH_ARRAY(disk, sectors);
         TRUTH_FIELDS(port, speed, errors);
 }
 
@@ -459,8 +452,7 @@ int main(void)
         }
         truth_object("global", "run_queue", "struct link", &run_queue, 16, 1, "*");
         truth_object("global", "sleepers", "struct link", &sleepers, 16, 1, "*");
-        truth_field("struct link", "next", 0, 8, "");
-        truth_field("struct link", "before", 8, 8, "");
+        TRUTH_FIELDS(link, next, before);
         struct branch *branch = make_branch(4);
         struct table *table = make_table();
         double(*grid)[64] = (double(*)[64])make_grid(64);

@@ -101,10 +101,25 @@ static inline void truth_field(const char *type, const char *field, size_t offse
 #define TRUTH_HEAP(site, type, start, items)                                             \
         truth_object("heap", site " at ", type, start, sizeof(*(start)), items, "*")
 
+/* The same for a C type by its name, wherever START points to. */
+#define TRUTH_ITEMS(site, type, start, items)                                            \
+        truth_object("heap", site " at ", #type, start, sizeof(type), items, "*")
+
 /* C's structs; MEMBER is a path as in the source. */
 #define TRUTH_FIELD(tag, member)                                                         \
         truth_field("struct " #tag, #member, offsetof(struct tag, member),               \
                     sizeof(((struct tag *)0)->member), "")
+
+/* An array, which is named with brackets. */
+#define TRUTH_ARRAY(tag, member)                                                         \
+        truth_field("struct " #tag, #member "[]", offsetof(struct tag, member),          \
+                    sizeof(((struct tag *)0)->member), "")
+
+/* MEMBER of OUTER, a struct INNER in the struct TAG: it is the inner struct's as well. */
+#define TRUTH_INNER(tag, outer, inner, member)                                           \
+        truth_field("struct " #tag, #outer "." #member,                                  \
+                    offsetof(struct tag, outer.member),                                  \
+                    sizeof(((struct inner *)0)->member), "struct~" #inner ":" #member)
 
 /* Up to six MEMBERS of a struct. */
 #define TRUTH_FIELDS(tag, ...)                                                           \
