@@ -8,9 +8,9 @@ g++ -O2 -std=c++20 -o containers "$SOURCE_DIR/tests/integration/types/containers
         fail "$(cat err)"
 set -- containers "$MEMLAG"
 if command -v clang >/dev/null; then
-        clang -O2 -no-pie -o structures "$SOURCE_DIR/tests/integration/types/structures.c" -lpthread -lm 2>err ||
+        clang -O2 -no-pie -o program "$SOURCE_DIR/tests/integration/types/program.c" 2>err ||
                 fail "$(cat err)"
-        set -- "$@" structures
+        set -- "$@" program
 fi
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE_DIR/tests/integration" python3 - "$@" <<'END_OF_PYTHON'
 import os, random, re, sqlite3, subprocess, sys

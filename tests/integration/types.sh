@@ -117,9 +117,9 @@ measure containers_gcc "$(by_version g++ 12 94 92)"
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 build structures_gcc gcc structures.c
-measure structures_gcc "$(by_version gcc 12 93 83)"
+measure structures_gcc "$(by_version gcc 12 93 79)"
 build structures_gcc_O0 gcc structures.c -O0
-measure structures_gcc_O0 93
+measure structures_gcc_O0 91
 # Arrays that lie behind others, or behind a header, in one block: all that loops over items
 # read is told, in each copy of their loads that the compiler makes.
 behind()
@@ -161,7 +161,7 @@ if command -v clang >/dev/null; then
         measure shared_clang 50
         behind behind_clang clang -O2 "$(by_version clang 14 50 45)"
         build structures_clang clang structures.c
-        measure structures_clang "$(by_version clang 14 95 87)"
+        measure structures_clang "$(by_version clang 14 95 83)"
         # The lines of a split unit, which tell the copies of an unrolled loop's load, are in
         # the program.
         build c_split_clang clang program.c -gsplit-dwarf

@@ -71,50 +71,6 @@ ONE_FUNCTION struct table_header *make_mapped(void)
         return header;
 }
 
-/* ---- small numbers behind a header of small numbers ---- */
-
-struct blob {
-        int shorts;
-        int ints;
-        int nv;
-        int flags;
-};
-
-READS long add_blob(struct blob *blob)
-{
-        short *shorts = (short *)(blob + 1);
-        int *ints = (int *)(shorts + blob->shorts);
-        long sum = blob->nv;
-
-        for (int i = 0; i < blob->shorts; i++)
-                sum += shorts[i];
-        for (int i = 0; i < blob->ints; i++)
-                sum += ints[i];
-        return sum;
-}
-
-READS int blob_int(struct blob *blob, int at)
-{
-        return ((int *)((short *)(blob + 1) + blob->shorts))[at];
-}
-
-READS short blob_short(struct blob *blob, int at)
-{
-        return ((short *)(blob + 1))[at];
-}
-
-ONE_FUNCTION struct blob *make_blob(void)
-{
-        struct blob *blob = malloc(sizeof(*blob) + ITEMS * (sizeof(short) + sizeof(int)));
-
-        memset(blob + 1, 1, ITEMS * (sizeof(short) + sizeof(int)));
-        *blob = (struct blob){ITEMS, ITEMS, 3, 4};
-        TRUTH_HEAP("make_blob", "struct blob", blob, 1);
-        TRUTH_ITEMS("make_blob", short, blob + 1, ITEMS);
-        TRUTH_ITEMS("make_blob", int, (short *)(blob + 1) + ITEMS, ITEMS);
-        return blob;
-}
-
 /* ---- arrays of the same kind and size as the header's fields ---- */
 
 ONE_FUNCTION struct series *make_series(void)
@@ -324,7 +280,6 @@ static void write_fields(void)
         TRUTH_ARRAY(table_header, magic);
         TRUTH_FIELDS(table_header, offset, count);
         TRUTH_FIELDS(table_entry, key, value, weight);
-        TRUTH_FIELDS(blob, shorts, ints, nv, flags);
         TRUTH_FIELDS(series, count, step);
         TRUTH_FIELDS(ring_head, first, used, lost);
         TRUTH_FIELDS(ring_slot, kind, length, time);
@@ -343,7 +298,6 @@ int main(void)
         write_fields();
 
         struct table_header *mapped = make_mapped();
-        struct blob *blob = make_blob();
         struct series *series = make_series();
         struct ring_head *ring = make_ring(), *wide = make_wide();
         struct ring_head *bytes = make_bytes();
@@ -353,11 +307,10 @@ int main(void)
         truth_close();
         for (int i = 0; i < ROUNDS; i++) {
                 result += add_mapped(mapped) + find_mapped(mapped, 7);
-                result += add_blob(blob) + add_series(series);
+                result += add_series(series);
                 for (int at = 0; at < ITEMS; at++)
-                        result += blob_int(blob, at) + blob_short(blob, at) +
-                                  pick_series(series, at) +
-                                  pick_wide(bytes, (unsigned)at);
+                        result +=
+                            pick_series(series, at) + pick_wide(bytes, (unsigned)at);
                 result += add_ring(ring) + add_wide(wide) + add_rows(pages);
                 result += walk_items(mapped_items) + walk_items(items);
                 result += add_items(mapped_items) + add_items(items);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of which one type is known and another is there, too: headers before objects,
- * structures and arrays behind each other in one block, arrays of what is derived from a
- * structure under pointers to that, and functions and allocations that are the same for
- * two types, so that compilers merge them. */
+ * structures and arrays behind each other in one block, and functions and allocations
+ * that are the same for two types, so that compilers merge them. */
 #include "truth.h"
 
 enum { ITEMS = 2000, ROUNDS = 4 };
@@ -41,37 +40,6 @@ ONE_FUNCTION char *make_arrays(void)
         TRUTH_ITEMS("make_arrays", float, block + ITEMS * 16, ITEMS);
         TRUTH_ITEMS("make_arrays", int, block + ITEMS * 20, ITEMS);
         return block;
-}
-
-struct counts {
-        int entries;
-        int numbers;
-};
-
-struct entry {
-        float weight;
-        int degree;
-};
-
-READS long add_numbers(struct counts *counts)
-{
-        struct entry *entries = (struct entry *)(counts + 1);
-        long *numbers = (long *)(entries + counts->entries), sum = 0;
-
-        for (int i = 0; i < counts->numbers; i++)
-                sum += numbers[i];
-        return sum;
-}
-
-ONE_FUNCTION struct counts *make_counts(void)
-{
-        struct counts *counts = calloc(1, sizeof(*counts) + ITEMS * 16);
-
-        counts->entries = counts->numbers = ITEMS;
-        TRUTH_ITEMS("make_counts", struct counts, counts, 1);
-        TRUTH_ITEMS("make_counts", struct entry, counts + 1, ITEMS);
-        TRUTH_ITEMS("make_counts", long, (char *)(counts + 1) + ITEMS * 8, ITEMS);
-        return counts;
 }
 
 /* ---- a header, and one structure behind another ---- */
@@ -156,77 +124,12 @@ ONE_FUNCTION struct item **make_items(void)
         return items;
 }
 
-struct first {
-        long a, b;
-        double c;
-};
-
-struct second {
-        double x;
-        long y;
-        int z, w;
-};
-
-READS double add_pairs(struct first **pairs)
-{
-        double sum = 0;
-
-        for (int i = 0; i < ITEMS; i++) {
-                struct first *first = pairs[i];
-                struct second *second = (struct second *)(first + 1);
-
-                sum += first->b;
-                sum += second->y;
-                sum += second->w;
-        }
-        return sum;
-}
-
-ONE_FUNCTION struct first **make_pairs(void)
-{
-        struct first **pairs = malloc(ITEMS * sizeof(*pairs));
-
-        for (int i = 0; i < ITEMS; i++) {
-                pairs[i] = calloc(1, sizeof(struct first) + sizeof(struct second));
-                TRUTH_ITEMS("make_pairs", struct first, pairs[i], 1);
-                TRUTH_ITEMS("make_pairs", struct second, pairs[i] + 1, 1);
-        }
-        return pairs;
-}
-
-/* ---- what is derived ---- */
+/* ---- merged allocations ---- */
 
 struct base {
         int kind;
         struct base *next;
 };
-
-struct derived {
-        struct base base;
-        double value;
-        long count;
-};
-
-READS double add_derived(struct base *base, int items)
-{
-        double sum = 0;
-
-        for (int i = 0; i < items; i++) {
-                sum += ((struct derived *)base)->value;
-                base = (struct base *)((struct derived *)base + 1);
-        }
-        return sum;
-}
-
-ONE_FUNCTION struct base *make_derived(void)
-{
-        struct base *base = calloc(ITEMS, sizeof(struct derived));
-
-        TRUTH_ITEMS("make_derived", struct derived, base, ITEMS);
-        return base;
-}
-
-/* ---- merged allocations ---- */
 
 struct real {
         struct base base;
@@ -334,21 +237,13 @@ ONE_FUNCTION struct right *make_right(void)
 
 static void write_fields(void)
 {
-        TRUTH_FIELDS(counts, entries, numbers);
-        TRUTH_FIELDS(entry, weight, degree);
         TRUTH_FIELDS(head, length, flags, capacity);
         TRUTH_FIELDS(object, live, value);
         TRUTH_FIELDS(tag, uses, bytes);
         TRUTH_FIELDS(item, key, value);
-        TRUTH_FIELDS(first, a, b, c);
-        TRUTH_FIELDS(second, x, y, z, w);
         /* What is read through a pointer to the base is the base's, too. */
-#define DERIVED(tag)                                                                     \
-        TRUTH_INNER(tag, base, base, kind), TRUTH_INNER(tag, base, base, next)
-        DERIVED(derived);
-        DERIVED(real);
-        DERIVED(whole);
-        TRUTH_FIELDS(derived, value, count);
+        TRUTH_INNER(real, base, base, kind), TRUTH_INNER(real, base, base, next);
+        TRUTH_INNER(whole, base, base, kind), TRUTH_INNER(whole, base, base, next);
         TRUTH_FIELDS(real, real, number);
         TRUTH_FIELDS(whole, whole, number);
         TRUTH_FIELDS(left, next, left);
@@ -361,22 +256,17 @@ int main(void)
         write_fields();
 
         char *arrays = make_arrays();
-        struct counts *counts = make_counts();
         struct object **objects = make_objects();
         struct item **items = make_items();
-        struct first **pairs = make_pairs();
-        struct base *derived = make_derived(), *list = make_list();
+        struct base *list = make_list();
         struct left *left = make_left();
         struct right *right = make_right();
 
         truth_close();
         for (int i = 0; i < ROUNDS; i++) {
                 result += add_arrays(arrays, ITEMS);
-                result += (double)add_numbers(counts);
                 result += (double)add_objects(objects);
                 result += (double)add_items(items);
-                result += add_pairs(pairs);
-                result += add_derived(derived, ITEMS);
                 result += add_list(list);
                 result += (double)(walk_left(left) + walk_right(right));
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads memory as programs in C lay it out by hand: intrusive lists, tagged pointers,
- * bit-fields in unions, arrays of variable length, arenas, hash tables of columns,
- * operations by pointers. */
+/* Reads memory as programs in C lay it out by hand: bit-fields in unions, arrays of
+ * variable length, arenas, hash tables of columns. */
 #include <stdint.h>
 #include <string.h>
 
@@ -12,117 +11,6 @@
 static volatile uint64_t result;
 
 enum { COUNT = 300, ROUNDS = 20 };
-
-/* ---- an intrusive list ---- */
-
-struct link {
-        struct link *next, *before;
-};
-
-struct task {
-        int pid;
-        int priority;
-        struct link run;
-        long runtime;
-        struct link sleep;
-        long deadline;
-};
-
-#define container_of(at, type, member) ((type *)((char *)(at)-offsetof(type, member)))
-
-static struct link run_queue, sleepers;
-
-static void append(struct link *list, struct link *link)
-{
-        link->next = list;
-        link->before = list->before;
-        list->before->next = link;
-        list->before = link;
-}
-
-NOINLINE static struct task *make_task(int pid)
-{
-        struct task *task = malloc(sizeof(*task));
-
-        task->pid = pid;
-        task->priority = pid % 7;
-        task->runtime = pid * 3L;
-        task->deadline = pid * 5L;
-        append(&run_queue, &task->run);
-        append(&sleepers, &task->sleep);
-        return task;
-}
-
-NOINLINE static long sum_running(void)
-{
-        long sum = 0;
-
-        for (struct link *at = run_queue.next; at != &run_queue; at = at->next)
-                sum += container_of(at, struct task, run)->runtime;
-        return sum;
-}
-
-NOINLINE static long next_deadline(int priority)
-{
-        long least = INT64_MAX;
-
-        for (struct link *at = sleepers.next; at != &sleepers; at = at->next) {
-                struct task *task = container_of(at, struct task, sleep);
-
-                if (task->priority == priority && task->deadline < least)
-                        least = task->deadline;
-        }
-        return least;
-}
-
-/* ---- tagged pointers ---- */
-
-struct leaf {
-        long weight;
-        struct leaf *next;
-};
-
-struct branch {
-        uintptr_t children[4]; /* the lowest bit: of a leaf */
-        int depth;
-};
-
-NOINLINE static struct leaf *make_leaf(long weight)
-{
-        struct leaf *leaf = malloc(sizeof(*leaf));
-
-        *leaf = (struct leaf){weight, NULL};
-        TRUTH_HEAP("make_leaf", "struct leaf", leaf, 1);
-        return leaf;
-}
-
-NOINLINE static struct branch *make_branch(int depth)
-{
-        struct branch *branch = malloc(sizeof(*branch));
-
-        branch->depth = depth;
-        for (int i = 0; i < 4; i++)
-                branch->children[i] = depth > 0 && i < 3
-                                          ? (uintptr_t)make_branch(depth - 1)
-                                          : (uintptr_t)make_leaf(depth + i) | 1;
-        TRUTH_HEAP("make_branch", "struct branch", branch, 1);
-        return branch;
-}
-
-NOINLINE static long weigh(const struct branch *branch)
-{
-        long sum = branch->depth;
-
-        for (int i = 0; i < 4; i++) {
-                uintptr_t child = branch->children[i];
-
-                if (child & 1)
-                        sum += ((const struct leaf *)(child & ~(uintptr_t)1))->weight;
-                else
-                        sum += weigh((const struct branch *)child);
-        }
-        return sum;
-}
 
 /* ---- bit-fields in a union ---- */
 
@@ -309,109 +197,10 @@ NOINLINE static double look_up(const struct columns *columns, uint64_t key)
         return 0;
 }
 
-/* ---- operations by pointers, as drivers have them ---- */
-
-struct device;
-struct operations {
-        long (*read)(struct device *);
-        long (*poll)(const struct device *, int);
-};
-
-struct device {
-        const struct operations *operations;
-        void *data;
-        long reads;
-};
-
-struct disk {
-        struct device device;
-        int head;
-        long sectors[16];
-};
-
-struct port {
-        short speed;
-        long errors;
-};
-
-NOINLINE static long read_disk(struct device *device)
-{
-        struct disk *disk = (struct disk *)device;
-
-        disk->head = (disk->head + 1) % 16;
-        device->reads++;
-        return disk->sectors[disk->head];
-}
-
-NOINLINE static long poll_disk(const struct device *device, int which)
-{
-        const struct disk *disk = (const struct disk *)device;
-
-        return disk->sectors[which] + disk->head;
-}
-
-NOINLINE static long read_port(struct device *device)
-{
-        struct port *port = device->data;
-
-        return port->speed + port->errors;
-}
-
-NOINLINE static long poll_port(const struct device *device, int which)
-{
-        const struct port *port = device->data;
-
-        return port->errors + which;
-}
-
-static const struct operations disk_operations = {read_disk, poll_disk};
-static const struct operations port_operations = {read_port, poll_port};
-
-NOINLINE static struct device *make_disk(void)
-{
-        struct disk *disk = calloc(1, sizeof(*disk));
-
-        disk->device.operations = &disk_operations;
-        TRUTH_HEAP("make_disk", "struct disk", disk, 1);
-        return &disk->device;
-}
-
-NOINLINE static struct device *make_port(void)
-{
-        struct device *device = calloc(1, sizeof(*device));
-        struct port *port = calloc(1, sizeof(*port));
-
-        device->operations = &port_operations;
-        device->data = port;
-        TRUTH_HEAP("make_port", "struct device", device, 1);
-        TRUTH_HEAP("make_port", "struct port", port, 1);
-        return device;
-}
-
-NOINLINE static long ask_devices(struct device **devices, int which)
-{
-        long sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += devices[i]->operations->read(devices[i]) +
-                       devices[i]->operations->poll(devices[i], which);
-        return sum;
-}
-
 /* ---- the truth ---- */
 
 static void say_fields(void)
 {
-        TRUTH_FIELDS(task, pid, priority);
-        TRUTH_INNER(task, run, link, next);
-        TRUTH_INNER(task, run, link, before);
-        TRUTH_FIELDS(task, runtime);
-        TRUTH_INNER(task, sleep, link, next);
-        TRUTH_INNER(task, sleep, link, before);
-        TRUTH_FIELDS(task, deadline);
-        TRUTH_FIELDS(leaf, weight, next);
-        TRUTH_ARRAY(branch, children);
-        TRUTH_FIELDS(branch, depth);
         truth_field("struct table", "entries[].raw", 0, 4096,
                     "struct~table:entries[].bits union~entry:bits union~entry:raw "
                     "struct~table:entries[].bits.present|dirty|level|frame|key");
@@ -424,18 +213,10 @@ static void say_fields(void)
         truth_field("value", "", 0, 8, "double:");
         truth_field("state", "", 0, 1, "uint8_t: unsigned~char:");
         TRUTH_FIELDS(columns, keys, state, values, mask, used);
-        TRUTH_FIELDS(device, operations, data, reads);
-        TRUTH_INNER(disk, device, device, operations);
-        TRUTH_INNER(disk, device, device, data);
-        TRUTH_INNER(disk, device, device, reads);
-        TRUTH_FIELDS(disk, head);
-        TRUTH_ARRAY(disk, sectors);
-        TRUTH_FIELDS(port, speed, errors);
 }
 
 int main(void)
 {
-        static struct device *devices[COUNT];
         static double smoothed[64 * 64];
         static unsigned char text[COUNT];
         struct columns columns;
@@ -443,17 +224,8 @@ int main(void)
 
         truth_open();
         say_fields();
-        run_queue = (struct link){&run_queue, &run_queue};
-        sleepers = (struct link){&sleepers, &sleepers};
-        for (int i = 0; i < COUNT; i++) {
-                TRUTH_HEAP("make_task", "struct task", make_task(i), 1);
-                devices[i] = i % 2 ? make_disk() : make_port();
+        for (int i = 0; i < COUNT; i++)
                 text[i] = (unsigned char)(i * 7);
-        }
-        truth_object("global", "run_queue", "struct link", &run_queue, 16, 1, "*");
-        truth_object("global", "sleepers", "struct link", &sleepers, 16, 1, "*");
-        TRUTH_FIELDS(link, next, before);
-        struct branch *branch = make_branch(4);
         struct table *table = make_table();
         double(*grid)[64] = (double(*)[64])make_grid(64);
         struct scope *scope = parse(&arena);
@@ -466,9 +238,7 @@ int main(void)
         for (uint64_t i = 0; i < COUNT; i++)
                 put(&columns, i * 3, (double)i);
         for (int i = 0; i < ROUNDS; i++) {
-                double sum = (double)(sum_running() + next_deadline(i % 7) +
-                                      weigh(branch) + count_lengths(text, 20 + i) +
-                                      sum_scopes(scope) + ask_devices(devices, i % 16));
+                double sum = (double)(count_lengths(text, 20 + i) + sum_scopes(scope));
 
                 result += walk_table(table, (unsigned)i);
                 smooth(64, grid, smoothed);
