@@ -434,7 +434,7 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         if (percent < 1)
                 return;
         char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
-        fprintf(out, " Huge pages for the blocks of %s: -%.0f %% (estimate)%s.",
+        fprintf(out, " Huge pages for the memory of %s: -%.0f %% (estimate)%s.",
                 object ? object : "it", percent,
                 sqlite3_column_int(row, 13) ? ", and most of the time of page faults"
                                             : "");

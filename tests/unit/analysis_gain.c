@@ -88,7 +88,10 @@ TEST(loads_that_queue_for_walkers_gain_by_translation)
         sample.tlb_missed = true;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
-        sample.tlb_missed = false;
+        sample.set_conflict = true; /* as columns of a matrix have */
+        assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
+        assert_near(gain(&sample, GAIN_SETS), 0, 0);
+        sample = load(LEVEL_L3, 300, 30);
         assert_near(gain(&sample, GAIN_BUFFERS), 30, 0);
 }
 
