@@ -119,10 +119,11 @@
 #define REPORT_TOUCHED_TYPES REPORT_TOUCHED("type_id", " JOIN type_field USING (field_id)")
 
 /* Leaves out rows of a few stray samples, or of none; --top=0 lists them. Chosen code is
- * always shown. */
+ * always shown. Where stall time is known, a small share of the latency is no reason. */
 #define REPORT_NOTABLE \
         " (?1 < 0 OR" REPORT_HAS_CHOICE "OR verdict NOT IN ('too-few-samples', 'none')" \
-        "  OR latency_share IS NULL OR latency_share >= 0.001 OR stalled_ratio >= 0.001) "
+        "  OR latency_share IS NULL OR stalled_ratio >= 0.005" \
+        "  OR latency_share >= iif(stalled_ratio IS NULL, 0.001, 0.01)) "
 
 /* The ?1 first lines of a table. */
 #define REPORT_TOP_LINES \
