@@ -373,7 +373,9 @@ static int whatif(struct record_options *options)
         if (status != EXIT_OK)
                 return status;
         int command_status = record_run(options, RECORD_FINDINGS, &recorded);
-        if (!recorded)
+        /* A user who stops memlag stops the command with it. */
+        if (!recorded || command_status == 128 + SIGINT ||
+            command_status == 128 + SIGTERM)
                 return command_status;
         status = try_fixes(&whatif, &ended);
         if (!ended && show(options->output) != EXIT_OK)

@@ -407,7 +407,7 @@ static error_t parse_whatif_option(int key, char *text, struct argp_state *state
                               : parse_option(key, text, state);
 }
 
-/* Help leaves out what whatif refuses, and what only hardware or another process has. */
+/* Help leaves out options that whatif refuses, and those of hardware alone. */
 static bool whatif_has(const struct argp_option *option)
 {
         static const int others[] = {'p',

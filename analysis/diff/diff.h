@@ -198,7 +198,11 @@ int64_t diff_sum(int64_t one, int64_t other);
 bool diff_counted(const struct diff *diff, enum diff_count count);
 double diff_ratio(const struct diff *diff, enum diff_count count);
 
-/* Whether PAIR has enough samples on both sides for a verdict on its change. */
+/* Whether ROW has enough samples and page faults. All of a few may belong to one long
+ * wait, which no confidence interval shows. */
+bool diff_has_enough(const struct diff_row *row);
+
+/* Whether PAIR has two sides, and one of them enough, for a verdict on its change. */
 bool diff_is_judged(const struct diff_pair *pair);
 
 /* The verdict in output for programs: "better", "only-before", ... */

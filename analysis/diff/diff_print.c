@@ -45,8 +45,7 @@ static int print_counts(const struct diff *diff, enum format format, FILE *out)
 
 /* ---- rows ---- */
 
-/* All of a few samples may belong to one long wait; no confidence interval shows that. */
-static bool has_enough(const struct diff_row *row)
+bool diff_has_enough(const struct diff_row *row)
 {
         return diff_sum(row->samples, row->faults) >= VERDICT_SAMPLES_MIN;
 }
@@ -54,7 +53,7 @@ static bool has_enough(const struct diff_row *row)
 bool diff_is_judged(const struct diff_pair *pair)
 {
         return pair->before && pair->after &&
-               (has_enough(pair->before) || has_enough(pair->after));
+               (diff_has_enough(pair->before) || diff_has_enough(pair->after));
 }
 
 const char *diff_verdict(const struct diff_pair *pair)

@@ -311,8 +311,8 @@ static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
             fmax(diff->before.whole.value,
                  diff->before.whole.value + diff->rest_from.value),
             fmax(diff->after.whole.value, diff->after.whole.value + diff->rest_to.value));
-        return (pair->before && pair->before->samples >= VERDICT_SAMPLES_MIN) ||
-               (pair->after && pair->after->samples >= VERDICT_SAMPLES_MIN) ||
+        return (pair->before && diff_has_enough(pair->before)) ||
+               (pair->after && diff_has_enough(pair->after)) ||
                fmax(pair->from.value, pair->to.value) >= NOTABLE_SHARE * whole;
 }
 

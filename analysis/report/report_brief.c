@@ -301,7 +301,9 @@ static const char places_sql[] =
     "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
     "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
-    " fault_ratio >= " FAULTS_SHARE_MIN
+    " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
+    "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
+    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1))"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -431,13 +433,12 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
 static void print_huge_pages(FILE *out, sqlite3_stmt *row)
 {
         const double percent = sqlite3_column_double(row, 12);
-        if (percent < 1)
+        if (percent < 1 || strcmp(statement_text(row, 2), "page-faults") == 0)
                 return;
         char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
         fprintf(out, " Huge pages for the memory of %s: -%.0f %% (estimate)%s.",
                 object ? object : "it", percent,
-                sqlite3_column_int(row, 13) ? ", and most of the time of page faults"
-                                            : "");
+                sqlite3_column_int(row, 13) ? ", and fewer page faults" : "");
         free(object);
 }
 

@@ -28,8 +28,10 @@ static void say_latency(FILE *text, const struct report_summary *summary)
 {
         bool simulated = summary->source && strcmp(summary->source, "sim") == 0;
         if (summary->latency_per_cycle < 1) {
-                fprintf(text, "Slow loads waited for at most %.1f%% of the cycles.",
-                        100 * summary->latency_per_cycle);
+                fprintf(
+                    text,
+                    "The program waited for slow loads for at most %.1f%% of the cycles.",
+                    100 * summary->latency_per_cycle);
                 return;
         }
         fprintf(text, "Slow loads overlapped: %.1f were outstanding at a time",

@@ -263,7 +263,7 @@ static const struct report_kind kinds[] = {
         .brief_sql = REPORT_SHARED_LINES(""),
         .brief_alignment = "rrrrrlrll",
         .none = "No cache line has " REPORT_HITM_MIN " samples that found it modified in "
-                "another core: threads do not fight for lines.",
+                "another core.",
         .stalled = true,
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "

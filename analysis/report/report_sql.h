@@ -78,8 +78,8 @@
 #define REPORT_CONTENDED_LEGEND \
         "; contended: samples that were slow because DRAM bandwidth was short"
 #define REPORT_STALLED_LEGEND \
-        "stalled: share of the run's cycles that these accesses or page faults stalled " \
-        "the program: about the most that can be saved here"
+        "stalled: share of the run's cycles for which these accesses or page faults " \
+        "stalled the program: about the most that can be saved here"
 #define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
 /* The largest stall time comes first; all that is shown as 0.0% is equal. If it is not
@@ -223,10 +223,10 @@
 #define REPORT_ALLOCATED_ORDER \
         " stalled_ratio DESC, latency_share DESC, object_finding.samples DESC, object_id "
 
-/* The ?1 cache lines with most HITM samples, and at least LEAST. */
+/* The ?1 cache lines with most HITM samples, and at least LEAST; --top=0: all. */
 #define REPORT_TOP_CACHELINES(least) \
         " (SELECT process_id, line_address, sum(hitm) AS of_line FROM sharing_view" \
-        "  GROUP BY 1, 2 HAVING of_line >= " least " ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
+        "  GROUP BY 1, 2 HAVING ?1 < 0 OR of_line >= " least " ORDER BY of_line DESC, 1, 2 LIMIT ?1) "
 /* With fewer, a table does not show a cache line: chance may have made them. */
 #define REPORT_HITM_MIN "5"
 

@@ -435,7 +435,8 @@ static int print_rows(struct db *db, const struct report_options *options,
         if (code || !any)
                 return code;
         if (options->kind->none && (code = has_rows(db, &rows, diag)) <= 0) {
-                prose_wrapped(out, options->kind->none);
+                if (code == 0)
+                        prose_wrapped(out, options->kind->none);
                 return code;
         }
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);

@@ -265,8 +265,8 @@ CREATE TABLE clock_sample (
 ) STRICT;
 
 -- Time without stalls in the simulated run after such a first run, at each place in a file:
--- samples of executed instructions, one in a mean number of them, and of wrong predictions,
--- two slots of which count as an instruction. module_id as above.
+-- samples of the slots of executed instructions and wrong predictions, one in a mean number
+-- of slots. module_id as above.
 CREATE TABLE instruction_sample (
         instruction_sample_id INTEGER PRIMARY KEY,
         module_id             INTEGER REFERENCES module,

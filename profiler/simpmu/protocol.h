@@ -181,8 +181,8 @@ struct simpmu_control {
         uint32_t loads_only;   /* 1: neither stores nor page faults are samples */
         uint64_t period_loads; /* mean number of qualifying loads from sample to sample */
         uint64_t period_ns;    /* unless 0, instead: of time that loads hold others up */
-        /* Mean number of instructions from one SIMPMU_EXECUTED to the next (0: none).
-         * Wrong predictions add more. */
+        /* Mean number of slots, of instructions and of wrong predictions, from one
+         * SIMPMU_EXECUTED to the next (0: none). */
         uint64_t period_instructions;
         uint64_t seed;         /* of the period's jitter */
         uint64_t interval_ns;  /* virtual time from one counter reading to the next */

@@ -84,7 +84,7 @@ UInt threads_alive(const ThreadId **tids); /* live threads; returns how many */
 const struct core *threads_core(ThreadId tid);
 ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
-void threads_after_fork(void); /* in the parent */
+void threads_after_fork(void); /* in the parent, and in the child */
 void threads_forked(ThreadId tid);
 void threads_note_counters(ThreadId tid); /* of the current interval */
 void threads_tell(ThreadId tid); /* writes a thread's SIMPMU_THREAD */

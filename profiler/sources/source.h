@@ -199,7 +199,7 @@ struct source_options {
         uint32_t ldlat_cycles;  /* 0: the source's default, and afterwards: all */
         enum call_graph call_graph;
         bool heap;
-        bool stores; /* even if counters are lost for that */
+        bool stores;     /* even if counters are lost for that */
         bool loads_only; /* neither stores nor page faults, where they are samples */
         bool phys_addr;  /* physical addresses of the data too */
         bool page_size;  /* sizes of the data's pages too */
@@ -211,8 +211,8 @@ struct source_options {
         const char *const *sim_set; /* "key=value", NULL-terminated */
         uint32_t sim_prefetch;      /* a bit for each active simpmu_prefetcher */
         bool sim_prefetch_given;    /* otherwise all are on */
-        /* One executed instruction in so many is sampled, on average (sink_executed; 0:
-         * none), and wrong predictions are. */
+        /* One slot of instructions and wrong predictions in so many is sampled, on
+         * average (sink_executed; 0: none). */
         uint64_t sim_period_instructions;
         bool sim_caches_only; /* without data flow: nothing waits for values */
         bool sim_branches;    /* each is predicted; wrong paths and the front end */

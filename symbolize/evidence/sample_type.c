@@ -145,8 +145,6 @@ static struct sample_type by_section(struct sample_types *finder,
         const struct data_place *data =
             &finder->sweep->variables[location->target.index].data;
 
-        if (data->divided)
-                return type_left_open(UNTYPED_SEVERAL);
         switch (data->unnamed) {
         case DATA_CONSTANT:
                 return type_left_open(UNTYPED_CONSTANT);

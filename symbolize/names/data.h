@@ -29,7 +29,6 @@ struct data_place {
         bool named_by_symbol;
         bool variable;             /* false: NAME is a section's, or 0 */
         enum data_unnamed unnamed; /* of a section's */
-        bool divided; /* program units divide it in different ways: it has no type */
 };
 
 /* The index of the first of PLACES, COUNT in order of address, at VADDR or above; COUNT:

@@ -16,7 +16,9 @@ static const struct member *member_around(const struct types *types,
         return NULL;
 }
 
-bool inner_structure_enter(const struct types *types, uint32_t *type, uint64_t *offset)
+/* One step from *TYPE into the member at *OFFSET, which is then in that member. False:
+ * there is none, or it is not known which. */
+static bool enter(const struct types *types, uint32_t *type, uint64_t *offset)
 {
         if (*type >= types->count)
                 return false;
@@ -48,8 +50,7 @@ bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_of
         uint32_t inner = TYPE_NONE, at = a;
         uint64_t inside = 0;
 
-        for (int i = 0;
-             i < TYPE_NESTING_LIMIT && inner_structure_enter(types, &at, &a_offset); i++)
+        for (int i = 0; i < TYPE_NESTING_LIMIT && enter(types, &at, &a_offset); i++)
                 if (at < types->count && types->items[at].kind == TYPE_STRUCT) {
                         inner = at;
                         inside = a_offset;
@@ -63,8 +64,7 @@ bool inner_structure_begins(const struct types *types, uint32_t outer, uint64_t 
 {
         if (inner >= types->count || types->items[inner].kind != TYPE_STRUCT)
                 return false;
-        for (int i = 0;
-             i < TYPE_NESTING_LIMIT && inner_structure_enter(types, &outer, &offset); i++)
+        for (int i = 0; i < TYPE_NESTING_LIMIT && enter(types, &outer, &offset); i++)
                 if (offset == 0 && type_same(types, outer, inner))
                         return true;
         return false;

@@ -8,10 +8,6 @@
 
 #include "type_table.h"
 
-/* One step from *TYPE into what *OFFSET is in, *OFFSET then in that. False: there is
- * nothing further, or it is not told which. */
-bool inner_structure_enter(const struct types *types, uint32_t *type, uint64_t *offset);
-
 /* Whether the innermost structure within type A around A_OFFSET also lies in B around
  * B_OFFSET (or is B), with both offsets at the same place of it. */
 bool inner_structure_shared(const struct types *types, uint32_t a, uint64_t a_offset,

@@ -151,7 +151,7 @@ note "UPDATE interval SET contended = 0" \
 hardly="UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE interval SET contended = 0, bound = 'compute' WHERE contended = 1;
         DELETE FROM reading WHERE counter_id IN (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%')"
 note "$hardly; $idle, 720800)" \
-        "  Waiting for memory is not what this program's time goes to\. Slow loads .* at most 3\.2% of .* lost\.  latency "
+        "  Waiting for memory is not what this program's time goes to\. The program waited .* at most 3\.2% of .* lost\.  latency "
 note "$hardly; $idle, 7208000)" $by_line 'this program'
 # ---- source text ----------------------------------------------------------------
 mkdir src

@@ -77,7 +77,6 @@ IRExpr *ir_read(struct pass *pass, const uint64_t *variable);
 IRExpr *ir_read_hot(struct pass *pass, const uint64_t *variable);
 void ir_write_hot(struct pass *pass, uint64_t *variable, IRExpr *value);
 /* And of an array there. */
-IRExpr *ir_read_hot_element(struct pass *pass, const uint64_t *table, IRExpr *index);
 void ir_write_hot_element(struct pass *pass, uint64_t *table, IRExpr *index,
                           IRExpr *value);
 /* Returns the sum. */

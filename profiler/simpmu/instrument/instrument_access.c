@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The code before a memory access: an inline test whether the filter knows the line,
- * and the call of the model if not. */
+/* The code before a memory access: a test whether the filter knows the line, and the
+ * call of the model if not. Most loads test in a call (instrument_load.c). */
 #include "instrument.h"
 
 #include "model/machine/access.h"

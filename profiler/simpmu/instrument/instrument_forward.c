@@ -5,17 +5,14 @@
 
 #include "model/machine/access.h"
 
-#define WORD_SHIFT 3
-#define WORD_BYTES (1u << WORD_SHIFT)
-
 /* Where word number WORD after the one at ADDRESS is noted. */
 static IRExpr *place_of_word(struct pass *pass, IRExpr *address, UInt word)
 {
         IRExpr *at = word == 0 ? address
                                : ir_binary(pass, Ity_I64, Iop_Add64, address,
-                                           ir_constant((ULong)word * WORD_BYTES));
-        IRExpr *number =
-            ir_binary(pass, Ity_I64, Iop_Shr64, at, IRExpr_Const(IRConst_U8(WORD_SHIFT)));
+                                           ir_constant((ULong)word * RECENT_WORD_BYTES));
+        IRExpr *number = ir_binary(pass, Ity_I64, Iop_Shr64, at,
+                                   IRExpr_Const(IRConst_U8(RECENT_WORD_SHIFT)));
 
         return ir_binary(pass, Ity_I64, Iop_And64, number,
                          ir_constant(RECENT_STORES - 1));
@@ -23,7 +20,9 @@ static IRExpr *place_of_word(struct pass *pass, IRExpr *address, UInt word)
 
 static UInt words_of(const struct access_site *site)
 {
-        return site->size_bytes < WORD_BYTES ? 1 : site->size_bytes / WORD_BYTES;
+        return site->size_bytes < RECENT_WORD_BYTES
+                   ? 1
+                   : site->size_bytes / RECENT_WORD_BYTES;
 }
 
 /* The recorded note for a store of SITE's bytes to ADDRESS. */

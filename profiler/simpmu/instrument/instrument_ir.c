@@ -58,11 +58,6 @@ static IRExpr *hot_element(struct pass *pass, const uint64_t *table, IRExpr *ind
                          ir_constant((Addr)table - TOOL_HOT_MIDDLE));
 }
 
-IRExpr *ir_read_hot_element(struct pass *pass, const uint64_t *table, IRExpr *index)
-{
-        return read_memory(pass, hot_element(pass, table, index));
-}
-
 void ir_write_hot_element(struct pass *pass, uint64_t *table, IRExpr *index,
                           IRExpr *value)
 {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Loads that may need the value of an earlier store. One call makes all their tests:
- * whether the filter knows the line, whether the last store to a word wrote only some of
- * the load's bytes or aliases with it, and whether the store's value comes late. The
- * same tests in generated code would take several times its memory. */
+ * whether the filter knows the line, and whether the value comes late. It also tests
+ * whether the last store to a word wrote only some of the load's bytes, or aliases with
+ * it. The same tests in generated code would take several times its memory. */
 #include "instrument.h"
 
 #include "model/machine/access.h"
-
-#define WORD_SHIFT 3
-#define WORD_BYTES (1u << WORD_SHIFT)
 
 /* SLACK: from the clock at the end of the counted instructions to when a value comes late
  * to the load, if it is one that takes longest. */
@@ -32,8 +29,9 @@ HOT_PATH Bool other_store(Addr address, UInt size_bytes)
         Bool any = False;
 
         /* A byte is all in one store. */
-        for (UInt at = 0; size_bytes > 1 && at < size_bytes; at += WORD_BYTES) {
-                const UInt place = recent_store_place((address + at) >> WORD_SHIFT);
+        for (UInt at = 0; size_bytes > 1 && at < size_bytes; at += RECENT_WORD_BYTES) {
+                const UInt place =
+                    recent_store_place((address + at) >> RECENT_WORD_SHIFT);
                 any |=
                     tool_hot.recent_note[place] - (address << RECENT_SIZE_BITS) - least <
                     end - least;

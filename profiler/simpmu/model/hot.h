@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* State that generated code reads and writes without a call: the filters for most L1
- * hits, and the running thread's counts and ready times. One thread of the simulated
+/* State of the generated code and of the functions that most of it calls: the filters for
+ * most L1 hits, and the running thread's counts and ready times. One thread of the simulated
  * program runs at a time, and this is its state; the rest of a thread's state is in
  * thread.h.
  *
@@ -71,6 +71,8 @@ static inline uint32_t stored_bytes(uint32_t form)
 
 /* The last store to a word of eight bytes, where stores are followed. */
 #define RECENT_STORES       256u
+#define RECENT_WORD_SHIFT   3
+#define RECENT_WORD_BYTES   (1u << RECENT_WORD_SHIFT)
 #define RECENT_SIZE_BITS    6
 #define RECENT_SIZE_MAXIMUM 32u /* bytes; instructions that store more are left out */
 
@@ -134,7 +136,7 @@ struct sim_hot {
         uint64_t branch_limit;
         /* Beyond this many instructions the block check calls the simulated PMU. */
         uint64_t instruction_limit;
-        /* Beyond this many an instruction is sampled, where executed instructions are. */
+        /* Beyond this many the slots of a block are sampled, where they are. */
         uint64_t executed_limit;
         struct string_chunks string;
         /* The recent stores by word: recent_store_note of each (0: none), and the number

@@ -243,16 +243,25 @@ static void after_advice(const UWord *arguments)
                 machine_forget_translations(&tool_machine, &tool_hot, first, count);
 }
 
+/* Bytes of the shared memory that a call has mapped at RESULT; 0: none. A segment may
+ * hold other mappings, too. */
+static ULong shared_bytes(UInt number, const UWord *arguments, UWord result)
+{
+        const NSegment *segment;
+
+        if (number == __NR_mmap)
+                return (arguments[3] & VKI_MAP_SHARED) != 0 ? arguments[1] : 0;
+        segment = number == __NR_shmat ? VG_(am_find_nsegment)(result) : NULL;
+        return segment == NULL ? 0 : segment->end + 1 - result;
+}
+
 void images_after_syscall(UInt number, const UWord *arguments, UWord result)
 {
-        const NSegment *segment = NULL;
+        const ULong shared = shared_bytes(number, arguments, result);
 
-        if (number == __NR_shmat ||
-            (number == __NR_mmap && (arguments[3] & VKI_MAP_SHARED) != 0))
-                segment = VG_(am_find_nsegment)(result);
-        if (segment != NULL)
+        if (shared > 0)
                 pages_set_shared(&tool_machine.pages, result >> PAGE_SHIFT,
-                                 (segment->end + 1 - result) >> PAGE_SHIFT);
+                                 (shared + VKI_PAGE_SIZE - 1) >> PAGE_SHIFT);
         if (number == __NR_madvise)
                 after_advice(arguments);
         else if (number == __NR_mmap && (arguments[3] & MAP_HUGETLB) != 0)
@@ -283,7 +292,7 @@ Bool images_populated(UInt number, const UWord *arguments, UWord result,
                 return False;
         memory->writes = advised ? how == MADV_POPULATE_WRITE
                                  : segment->hasW && (segment->kind == SkAnonC ||
-                                                     (how & VKI_MAP_PRIVATE) != 0);
+                                                     (how & VKI_MAP_SHARED) == 0);
         return True;
 }
 

@@ -524,7 +524,9 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 ring_after_failed_fork(threads_now_ns(), threads[tid]->lwp);
         }
         if (call_waits_for_child(number) && !sr_isError(result)) {
-                tool_machine.fork_is_alone = True;
+                /* A poll (WNOHANG) that finds no child returns 0. */
+                if (number != __NR_wait4 || sr_Res(result) > 0)
+                        tool_machine.fork_is_alone = True;
                 advance_clock(threads[tid], slots_at_ns(ring_children_end_ns()));
         }
         come_back(tid);
