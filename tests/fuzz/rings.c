@@ -34,6 +34,13 @@ static void fill(int fd, struct simpmu_control *control, const struct rings *rin
                         abort();
                 memcpy((char *)slice + SIMPMU_SLICE_HEADER_BYTES, rings->bytes[i],
                        rings->size[i]);
+                /* The end of the ring stands as the counters of the last interval, too.
+                 */
+                const size_t size = rings->size[i] < sizeof(struct simpmu_counters)
+                                        ? rings->size[i]
+                                        : sizeof(struct simpmu_counters);
+                memcpy(slice_latest_counters(slice, 0),
+                       rings->bytes[i] + rings->size[i] - size, size);
                 slice->head = (rings->size[i] + 7) / 8 * 8;
                 uint64_t last_bytes = slice->head < 4096 ? slice->head : 4096;
                 slice->latest = owner_note(
