@@ -114,11 +114,11 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
 {
         if (level_is_dram(level_of(sample)) && sample->bandwidth_short == ANSWER_YES)
                 return GAIN_DRAM_BANDWIDTH;
-        if (waits_for_walkers(sample, machine))
-                return GAIN_TRANSLATION;
-        if (sample->set_conflict)
+        if (sample->set_conflict && !waits_for_walkers(sample, machine))
                 return GAIN_SETS;
-        return sample->interval_path_full ? GAIN_L3_PATH : GAIN_BUFFERS;
+        if (sample->interval_path_full)
+                return GAIN_L3_PATH;
+        return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
 }
 
 /* How many cycles earlier each fix delivers the data. */
