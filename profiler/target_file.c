@@ -3,15 +3,14 @@
  * start programs. */
 #include "target_file.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -61,21 +60,18 @@ static bool lacks_linker(int fd, const Elf64_Ehdr *header)
         return false;
 }
 
-/* Returns true if a string table of the ELF file of SIZE bytes at FILE has SYMBOL. */
-static bool has_symbol(const char *file, size_t size, const char *symbol)
+/* Returns true if a string table of ELF has SYMBOL. */
+static bool has_symbol(Elf *elf, const char *symbol)
 {
-        Elf64_Ehdr header;
-        Elf64_Shdr section;
-        memcpy(&header, file, sizeof(header));
-        for (uint64_t i = 0; i < header.e_shnum; i++) {
-                const uint64_t at = header.e_shoff + i * sizeof(section);
-                if (at > size || size - at < sizeof(section))
-                        return false;
-                memcpy(&section, file + at, sizeof(section));
-                if (section.sh_type == SHT_STRTAB && section.sh_offset < size &&
-                    section.sh_size <= size - section.sh_offset &&
-                    memmem(file + section.sh_offset, section.sh_size, symbol,
-                           strlen(symbol) + 1))
+        for (Elf_Scn *section = elf_nextscn(elf, NULL); section;
+             section = elf_nextscn(elf, section)) {
+                GElf_Shdr header;
+                const Elf_Data *data =
+                    gelf_getshdr(section, &header) && header.sh_type == SHT_STRTAB
+                        ? elf_getdata(section, NULL)
+                        : NULL;
+                if (data && data->d_buf &&
+                    memmem(data->d_buf, data->d_size, symbol, strlen(symbol) + 1))
                         return true;
         }
         return false;
@@ -85,22 +81,16 @@ static bool has_symbol(const char *file, size_t size, const char *symbol)
 static const char *sanitizer_objection(int fd)
 {
         const char *objection = NULL;
-        struct stat status;
-        if (fstat(fd, &status) != 0)
-                return NULL;
-        const size_t size = (size_t)status.st_size;
-        char *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (file == MAP_FAILED)
-                return NULL;
-        if (has_symbol(file, size, "__asan_init"))
+        Elf *elf = elf_version(EV_CURRENT) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+        if (has_symbol(elf, "__asan_init"))
                 objection = "it is built with -fsanitize=address, whose memory is where "
                             "the simulated PMU is; record it with --source clock, or a "
                             "build without";
-        else if (has_symbol(file, size, "__lsan_init"))
+        else if (has_symbol(elf, "__lsan_init"))
                 objection = "it is built with -fsanitize=leak, whose check never ends "
                             "when simulated; record it with --source clock, or a build "
                             "without";
-        munmap(file, size);
+        elf_end(elf);
         return objection;
 }
 
