@@ -34,8 +34,7 @@ static void fill(int fd, struct simpmu_control *control, const struct rings *rin
                         abort();
                 memcpy((char *)slice + SIMPMU_SLICE_HEADER_BYTES, rings->bytes[i],
                        rings->size[i]);
-                /* The end of the ring stands as the counters of the last interval, too.
-                 */
+                /* The end of the ring stands for the last interval's counters, too. */
                 const size_t size = rings->size[i] < sizeof(struct simpmu_counters)
                                         ? rings->size[i]
                                         : sizeof(struct simpmu_counters);

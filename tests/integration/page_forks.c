@@ -13,37 +13,17 @@
 #define APART __attribute__((noinline, noclone))
 enum { PAGES = 2000, PAGE = 4096 };
 
-static volatile char sum;
-
-APART static void write_in_child(char *p)
-{
-        for (size_t i = 0; i < PAGES; i++)
-                p[i * PAGE] = 2;
-}
-
-APART static void write_after_child(char *p)
-{
-        for (size_t i = 0; i < PAGES; i++)
-                p[i * PAGE] = 3;
-}
-
-APART static void write_beside_child(char *p)
-{
-        for (size_t i = 0; i < PAGES; i++)
-                p[i * PAGE] = 4;
-}
-
-APART static void write_shared(char *p)
-{
-        for (size_t i = 0; i < PAGES; i++)
-                p[i * PAGE] = 5;
-}
-
-APART static void write_after_vfork(char *p)
-{
-        for (size_t i = 0; i < PAGES; i++)
-                p[i * PAGE] = 6;
-}
+#define WRITER(name, value)                                                              \
+        APART static void name(char *p)                                                  \
+        {                                                                                \
+                for (size_t i = 0; i < PAGES; i++)                                       \
+                        p[i * PAGE] = value;                                             \
+        }
+WRITER(write_in_child, 2)
+WRITER(write_after_child, 3)
+WRITER(write_beside_child, 4)
+WRITER(write_shared, 5)
+WRITER(write_after_vfork, 6)
 
 /* Prints the page faults of FUNCTION. */
 static void count(const char *name, void (*function)(char *), char *p)

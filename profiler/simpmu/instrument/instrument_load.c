@@ -11,6 +11,7 @@
  * to the load, if it is one that takes longest. */
 typedef void load_function(Addr address, const struct access_site *site, ULong slack);
 
+/* The same for all loads; set with the first. */
 static void (*model_call)(const struct access_site *site, Addr address);
 
 HOT_PATH Bool passes_filter(Addr address, UInt size_bytes)

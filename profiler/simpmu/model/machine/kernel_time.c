@@ -168,22 +168,19 @@ uint64_t kernel_first_touch(struct machine *machine, struct sim_hot *hot,
 
         const bool forked = pages_at(&machine->pages, page)->memory == PAGE_OF_FORK;
 
-        /* The kernel copies a small page of a huge one. */
+        /* Only a write finds a page forked. The kernel copies it as it copies a file's,
+         * and of a huge page a small one. */
         if (forked || !pages_huge(&machine->pages, page))
                 pages_block(&machine->pages, page)->small = true;
-        if (forked)
-                pages_at(&machine->pages, page)->memory = PAGE_OF_ITS_OWN;
-        else if (kind == PAGE_IS_OF_FILE)
+        if (kind == PAGE_IS_OF_FILE)
                 map_file(machine, page, writes, first, end);
         else
                 pages_at(&machine->pages, page)->memory =
                     memory_of(writes || kind == PAGE_IS_THERE);
         if (kind == PAGE_IS_THERE)
                 return 0;
-        if (forked)
-                fill_page(&job, page, PAGE_IS_OF_FILE, !machine->fork_is_alone);
-        else
-                fill_page(&job, page, kind, writes);
+        fill_page(&job, page, forked ? PAGE_IS_OF_FILE : kind,
+                  forked ? !machine->fork_is_alone : writes);
         const uint64_t slots = time_of(&job, now) + machine->fault_cost;
         thread->counters.page_faults++;
         thread->counters.fault_slots += slots;
