@@ -304,13 +304,16 @@ static void put_others(struct cells *row, const struct diff *diff, enum figures 
         cells_put_text(row, "");
 }
 
+/* All of SIDE's run, with the REST that no row has if it is known: fmax ignores NaN. */
+static double run_of(const struct diff_side *side, struct estimate rest)
+{
+        return fmax(side->whole.value, side->whole.value + rest.value);
+}
+
 static bool is_notable(const struct diff *diff, const struct diff_pair *pair)
 {
-        /* fmax ignores a rest that is not known. */
-        double whole = fmax(
-            fmax(diff->before.whole.value,
-                 diff->before.whole.value + diff->rest_from.value),
-            fmax(diff->after.whole.value, diff->after.whole.value + diff->rest_to.value));
+        double whole = fmax(run_of(&diff->before, diff->rest_from),
+                            run_of(&diff->after, diff->rest_to));
         return (pair->before && diff_has_enough(pair->before)) ||
                (pair->after && diff_has_enough(pair->after)) ||
                fmax(pair->from.value, pair->to.value) >= NOTABLE_SHARE * whole;

@@ -327,8 +327,9 @@ void report_bind_choice(struct sqlite3_stmt *statement,
                         const struct report_choice *choice);
 
 /* Runs SQL with TOP as parameter 1 and CHOICE as parameters 2 to 4, if SQL has them, and
- * renders its rows. ALIGNMENT (may be NULL): see report_kind. EXTRA cells with their
- * names (may be empty) follow every row. */
+ * renders its rows. ALIGNMENT and NONE (may be NULL): see report_kind. EXTRA cells with
+ * their names (may be empty) follow every row. Returns 1 if it has printed NONE, 0, or a
+ * negative error. */
 struct report_rows {
         const char *sql;
         int64_t top;
@@ -336,6 +337,7 @@ struct report_rows {
         size_t width;     /* see report_options */
         bool short_names; /* see render_shorten_names */
         const char *alignment;
+        const char *none;
         size_t left_out; /* number of leading SQL columns that are hidden */
         const char *const *extra_names;
         const struct cell *extra;

@@ -173,8 +173,7 @@ int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
                 fprintf(
                     text,
                     "Set conflicts in L1: most misses were in few of its sets (how many, "
-                    "in "
-                    "brackets): %s; pad rows that are a power of two long, or work in "
+                    "in brackets): %s; pad rows that are a power of two long, or work in "
                     "blocks.\n",
                     lines);
         free(lines);

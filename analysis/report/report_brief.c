@@ -75,8 +75,7 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
         else if (waits_have_faults(summary) && samples_are_few(summary))
                 fprintf(text,
                         "Page faults took %.1f %% of the cycles. How long other accesses "
-                        "took "
-                        "is not known: %" PRId64 " samples are too few.",
+                        "took is not known: %" PRId64 " samples are too few.",
                         100 * summary->fault_ratio, summary->memory_samples);
         else if (waits_have_faults(summary))
                 fprintf(text,
@@ -257,8 +256,8 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 /* Mapped files have their path as name. */
 #define OBJECT_NAME " iif(name GLOB '/*'," REPORT_BASE("name") ", name) "
 
-/* A library's line comes with the program's own line that led there. */
 /* clang-format off */
+/* Of the object with most page faults of a line. */
 #define FAULTED_MOST                                                                         \
     "   FROM page_fault AS e JOIN sample_location USING (sample_id)"                         \
     "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"      \
@@ -266,6 +265,11 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
     "   JOIN data_object AS d ON d.object_id = a.object_id"                                  \
     "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"      \
     "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1"
+/* The object with most samples of a line. */
+#define SAMPLED_MOST                                                                         \
+    " (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"         \
+    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1) "
+/* A library's line comes with the program's own line that led there. */
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2") ","
     " brought AS MATERIALIZED (SELECT location_id, total(used_bytes) AS bytes, count(*) AS lines"
@@ -297,13 +301,10 @@ static const char places_sql[] =
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
     "  AND fix = 'in-time' AND kind = 'estimate'),"
-    " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id ="
-    "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
-    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1)"
+    " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id =" SAMPLED_MOST
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
-    "  (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"
-    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1))"
+    SAMPLED_MOST ")"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"

@@ -262,8 +262,7 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
                 return;
         fprintf(text,
                 " The kernel took %.1f%%: %.1f%% for %.0f page fault%s (at the line that "
-                "first "
-                "touched the memory), and %.1f%% for system calls (at no line).",
+                "first touched the memory), and %.1f%% for system calls (at no line).",
                 100 * kernel, 100 * summary->fault_ratio, summary->page_faults,
                 summary->page_faults == 1 ? "" : "s", 100 * summary->call_ratio);
 }

@@ -268,8 +268,6 @@ static const struct report_kind kinds[] = {
         .alignment = "rrrrrlrlll",
         .legend = "HITM: samples that found the line modified in another core; reads, "
                   "writes: samples (locked instructions are writes); offset: byte of the line",
-        .brief_legend = "HITM: samples that found the line modified in another core; reads, "
-                  "writes: samples (locked instructions are writes); offset: byte of the line",
     },
     {
         .name = "line-use",

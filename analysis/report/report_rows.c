@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prose.h"
 #include "report.h"
 #include "statement.h"
 
@@ -34,7 +35,8 @@ static void fill_cells(sqlite3_stmt *statement, const struct report_rows *rows,
                 cells[count + i] = rows->extra[i];
 }
 
-static int render_statement(struct db *db, sqlite3_stmt *statement,
+/* CODE: of STATEMENT's first step. */
+static int render_statement(struct db *db, sqlite3_stmt *statement, int code,
                             const struct report_rows *rows, enum format format, FILE *out,
                             struct diag *diag)
 {
@@ -44,12 +46,14 @@ static int render_statement(struct db *db, sqlite3_stmt *statement,
         struct cell *cells = calloc(count + 1, sizeof(*cells));
         struct render *render =
             names ? render_begin(format, out, names, count, rows->width) : NULL;
-        int code = cells && render ? 0 : diag_no_memory(diag);
-        if (!code && rows->short_names)
+        if (!cells || !render)
+                code = diag_no_memory(diag);
+        else if (rows->short_names)
                 render_shorten_names(render);
-        while (code == 0 && (code = statement_next(db, statement, diag)) > 0) {
+        while (code > 0) {
                 fill_cells(statement, rows, cells);
-                code = render_row(render, cells) ? diag_no_memory(diag) : 0;
+                code = render_row(render, cells) ? diag_no_memory(diag)
+                                                 : statement_next(db, statement, diag);
         }
         render_end(render);
         free(cells);
@@ -75,9 +79,14 @@ int report_render(struct db *db, const struct report_rows *rows, enum format for
                 sqlite3_bind_int64(statement, 1, rows->top);
         if (sqlite3_bind_parameter_count(statement) > 1)
                 report_bind_choice(statement, &rows->choice);
-        code = render_statement(db, statement, rows, format, out, diag);
+        code = statement_next(db, statement, diag);
+        const bool none = code == 0 && rows->none;
+        if (none)
+                prose_wrapped(out, rows->none);
+        else
+                code = render_statement(db, statement, code, rows, format, out, diag);
         sqlite3_finalize(statement);
-        return code;
+        return none ? 1 : code;
 }
 
 static struct cell text_cell(const char *text)

@@ -398,19 +398,6 @@ static int explain_briefly(struct db *db, const struct report_options *options, 
         return code ? code : explain_pools(db, options, out, diag);
 }
 
-/* Returns whether the table has a row, or a negative error. */
-static int has_rows(struct db *db, const struct report_rows *rows, struct diag *diag)
-{
-        sqlite3_stmt *statement;
-        int code = statement_prepare(db, rows->sql, &statement, diag);
-        if (code)
-                return code;
-        sqlite3_bind_int64(statement, 1, rows->top);
-        code = statement_next(db, statement, diag);
-        sqlite3_finalize(statement);
-        return code;
-}
-
 static int print_rows(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -423,6 +410,7 @@ static int print_rows(struct db *db, const struct report_options *options,
             .choice = options->choice,
             .width = options->width,
             .short_names = !options->whole_names,
+            .none = options->kind->none,
             .alignment =
                 brief ? options->kind->brief_alignment : options->kind->alignment,
             .left_out = (options->kind->measured && !summary->has_first_run) +
@@ -434,12 +422,9 @@ static int print_rows(struct db *db, const struct report_options *options,
                        : 0;
         if (code || !any)
                 return code;
-        if (options->kind->none && (code = has_rows(db, &rows, diag)) <= 0) {
-                if (code == 0)
-                        prose_wrapped(out, options->kind->none);
-                return code;
-        }
         code = report_render(db, &rows, FORMAT_TABLE, out, diag);
+        if (code > 0)
+                return 0;
         putc('\n', out);
         prose_wrapped(out, !options->verbose && options->kind->brief_legend
                                ? options->kind->brief_legend
