@@ -330,8 +330,9 @@ def made_here():
     pipes(program)
     pathlib.Path(DATABASE).unlink()
     interrupted_pipe()
-    files_elsewhere(program)
-    kernel_names()
+    if record("page faults", ["-e", "page-faults", "-c", "1"], program):
+        files_elsewhere(program)
+        kernel_names()
 
 
 def pipes(program):
@@ -373,8 +374,6 @@ def perf_kernel_functions():
 
 
 def files_elsewhere(program):
-    if not record("page faults", ["-e", "page-faults", "-c", "1"], program):
-        return
     here, _ = named_samples()
     assert here.get("touch"), f"no samples in the program: {here}"
     root, cache = pathlib.Path("root"), pathlib.Path("cache")
