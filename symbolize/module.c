@@ -261,8 +261,7 @@ static void note_what_is_missing(struct module *module, const struct debug_info 
         module->debug_of_others = info->debug_of_others;
         module->damaged = info->damaged;
         module->no_memory |= info->no_memory;
-        module->too_costly |=
-            info->has_dwarf && (info->dwarf.spent || info->dwarf.budget == 0);
+        module->too_costly |= info->has_dwarf && info->dwarf.budget == 0;
         module->alt_missing = info->has_dwarf && info->needs_alt && !info->dwarf.alt;
         module->splits_missing = info->dwarf.splits_missing;
         module->splits_too_many = info->dwarf.splits_too_many;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access_share.h"
 #include "answers.h"
 #include "code_names.h"
 #include "compare.h"
@@ -16,6 +15,14 @@
 #include "type_field.h"
 #include "type_table.h"
 #include "unit_kind.h"
+
+/* Tells which function or variable an address or a word of a file belongs to. */
+struct linkage {
+        const struct symbol_table *symbols;
+        bool may_fold; /* functions, by its linker */
+        struct thread_slots threads;
+        struct memory_slots memory;
+};
 
 static int compare_accesses(const void *left, const void *right)
 {
@@ -28,31 +35,18 @@ static int compare_accesses(const void *left, const void *right)
         return 0;
 }
 
-/* DIE as DWARF, which may share its bytes with the reader that DIE is of, has it. */
-static bool own_entry(const struct dwarf_file *dwarf, const Dwarf_Die *die,
-                      Dwarf_Die *own)
-{
-        Dwarf_Die other = *die;
-
-        *own = other;
-        return !dwarf->shared || dwarf_offdie(dwarf->dwarf, dwarf_dieoffset(&other), own);
-}
-
 static int find_in_function(struct type_reader *reader, const struct elf_file *file,
                             const struct linkage *linkage, struct globals *globals,
                             struct access **accesses, size_t count)
 {
-        Dwarf_Die function;
+        Dwarf_Die function = accesses[0]->code->function_die;
         struct flow_input input = {.reader = reader,
                                    .file = file,
                                    .slots = &linkage->threads,
                                    .function = &function,
                                    .globals = globals};
-        struct flow_answer *answers;
+        struct flow_answer *answers = calloc(count, sizeof(*answers));
 
-        if (!own_entry(reader->dwarf, &accesses[0]->code->function_die, &function))
-                return 0;
-        answers = calloc(count, sizeof(*answers));
         if (!answers)
                 return -ENOMEM;
         for (size_t i = 0; i < count; i++)
@@ -81,7 +75,8 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         return error;
 }
 
-int access_find_in_functions(struct type_reader *reader, const struct elf_file *file,
+/* But for the names of thread-local variables. */
+static int find_in_functions(struct type_reader *reader, const struct elf_file *file,
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
@@ -305,7 +300,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
         if (count > 1)
                 qsort(accesses, count, sizeof(*accesses), compare_accesses);
         if (!error)
-                error = access_share(reader, file, &linkage, accesses, count);
+                error = find_in_functions(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
         for (size_t i = 0; i < count && !error; i++) {

@@ -143,15 +143,6 @@ void string_pool_recover(struct string_pool *pool)
         pool->error = 0;
 }
 
-uint32_t string_pool_take(struct string_pool *pool, const struct string_pool *from,
-                          uint32_t *known, uint32_t id)
-{
-        if (id && !known[id])
-                known[id] =
-                    put(pool, from->texts[id - 1].bytes, from->texts[id - 1].hash);
-        return known[id];
-}
-
 size_t string_pool_count(const struct string_pool *pool)
 {
         return pool->count;

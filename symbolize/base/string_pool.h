@@ -22,11 +22,6 @@ int string_pool_failed(const struct string_pool *pool);
 /* Forgets that it was out of memory, when what asked for those texts was given up. */
 void string_pool_recover(struct string_pool *pool);
 
-/* The number in POOL of number ID of FROM. KNOWN has those that were asked for, by their
- * numbers in FROM; 0: not yet. */
-uint32_t string_pool_take(struct string_pool *pool, const struct string_pool *from,
-                          uint32_t *known, uint32_t id);
-
 /* How many there are: numbers go from 1 to that. */
 size_t string_pool_count(const struct string_pool *pool);
 /* The text of ID, owned by the pool; NULL for 0. */

@@ -16,11 +16,6 @@ enum { INFO_STRINGS = 2 };
 /* A program's functions do not overlap, and each is decoded once or twice. */
 enum { CODE_TIMES = 4, CODE_BYTES_LEAST = 4 << 20 };
 
-uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes)
-{
-        return UINT64_C(16) * entry_bytes + UINT64_C(4) * line_bytes + 65536;
-}
-
 static int read_units(struct dwarf_file *file)
 {
         Dwarf_Off offset = 0, next;
@@ -37,7 +32,7 @@ static int read_units(struct dwarf_file *file)
         file->units_end = offset;
         uint64_t line_bytes = (uint64_t)(file->lines.end - file->lines.start);
 
-        file->budget = dwarf_work(offset, line_bytes);
+        file->budget = UINT64_C(16) * offset + UINT64_C(4) * line_bytes + 65536;
         file->line_budget = DWARF_LINE_RUNS * line_bytes + 65536;
         file->code_budget = CODE_TIMES * file->source->file_bytes + CODE_BYTES_LEAST;
         return 0;
@@ -164,66 +159,6 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         debug_image_close(&dwarf->alt_image);
         free(dwarf->units);
         *dwarf = (struct dwarf_file){0};
-}
-
-static bool is_split(Dwarf_Die *unit)
-{
-        uint8_t type = 0;
-
-        return dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 ||
-               type == DW_UT_skeleton;
-}
-
-bool dwarf_file_shareable(const struct dwarf_file *file)
-{
-        Dwarf_Die unit;
-
-        if (!file->image.made || (file->alt && !file->alt_image.made))
-                return false;
-        for (size_t i = 0; i < file->unit_count; i++)
-                if (dwarf_offdie(file->dwarf, file->units[i].die_offset, &unit) &&
-                    is_split(&unit))
-                        return false;
-        return true;
-}
-
-static int share(struct debug_image *copy, const struct debug_image *image, Dwarf **dwarf,
-                 struct dwarf_bytes *strings)
-{
-        if (debug_image_share(copy, image) < 0)
-                return -ENOMEM;
-        find_strings(copy->elf, strings);
-        *dwarf = dwarf_begin_elf(copy->elf, DWARF_C_READ, NULL);
-        return *dwarf ? 0 : -ENOMEM;
-}
-
-int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file)
-{
-        *copy =
-            (struct dwarf_file){.source = file->source,
-                                .shared = true,
-                                .lines = file->lines,
-                                .units = malloc(file->unit_count * sizeof(*file->units)),
-                                .unit_count = file->unit_count,
-                                .units_end = file->units_end,
-                                .budget = file->budget,
-                                .line_budget = file->line_budget,
-                                .code_budget = file->code_budget};
-        int error = copy->units
-                        ? share(&copy->image, &file->image, &copy->dwarf, copy->strings)
-                        : -ENOMEM;
-
-        if (!error && file->alt)
-                error = share(&copy->alt_image, &file->alt_image, &copy->alt,
-                              copy->strings + 4);
-        if (error) {
-                dwarf_file_close(copy);
-                return -ENOMEM;
-        }
-        memcpy(copy->units, file->units, file->unit_count * sizeof(*file->units));
-        if (copy->alt)
-                dwarf_setalt(copy->dwarf, copy->alt);
-        return 0;
 }
 
 void dwarf_file_forget(struct dwarf_file *dwarf)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The debug information of one ELF file: opened, shared between threads, closed. die.h
+/* The debug information of one ELF file: opened and closed. die.h
  * reads its entries. */
 #ifndef MEMLAG_SYMBOLIZE_DWARF_FILE_H
 #define MEMLAG_SYMBOLIZE_DWARF_FILE_H
@@ -49,7 +49,6 @@ struct split_bases {
 
 struct dwarf_file {
         const struct elf_file *source;
-        bool shared; /* another reader owns the bytes */
         struct debug_image image;
         struct debug_image alt_image;
         Dwarf *dwarf;
@@ -64,7 +63,6 @@ struct dwarf_file {
         uint64_t budget;
         uint64_t line_budget; /* the same, for lines of single functions alone */
         uint64_t code_budget; /* bytes of the functions that are decoded */
-        bool spent;           /* the budget of a reader that shared the bytes is spent */
         struct split_package package;
         struct split_types types;   /* of the package */
         struct split_unit **splits; /* split units of units, and of types */
@@ -84,14 +82,6 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);
-/* The budget of well-formed information with so much of entries and lines. */
-uint64_t dwarf_work(uint64_t entry_bytes, uint64_t line_bytes);
-/* Whether other threads can have separate readers: everything is in memory, and no
- * unit is split. */
-bool dwarf_file_shareable(const struct dwarf_file *file);
-/* Opens a separate reader of FILE, with FILE's budget. FILE must stay open, and only
- * readers of its own threads use it. 0 or -ENOMEM. */
-int dwarf_file_share(struct dwarf_file *copy, const struct dwarf_file *file);
 /* Frees temporary caches. */
 void dwarf_file_forget(struct dwarf_file *dwarf);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf would read and unpack one section after the other, and believe their sizes. Here
- * each section is a job. */
+/* libelf would believe the claimed sizes, and not every libelf unpacks zstd. */
 #include "debug_image.h"
 
 #include <errno.h>
@@ -12,7 +11,6 @@
 
 #include "append.h"
 #include "elf_image.h"
-#include "parallel.h"
 
 enum { NAME_BYTES = 40 };
 
@@ -43,12 +41,10 @@ struct part {
         uint64_t file_bytes;
         uint64_t bytes;
         enum packing packing;
-        size_t at; /* in the image */
 };
 
 struct unpacking {
         int fd;
-        char *bytes; /* the image's */
         struct part *parts;
         size_t part_count, part_capacity;
         uint64_t file_bytes; /* of the whole file */
@@ -118,6 +114,7 @@ static int add_part(struct unpacking *unpacking, const struct elf_file *file,
                             .number = unpacking->part_count};
         int named = shdr->sh_type == SHT_NOBITS ? -1 : name_number(name);
 
+        unpacking->packed |= strncmp(name, ".zdebug", 7) == 0; /* not for libdw */
         if (named < 0)
                 return 0;
         bool another = unpacking->names & UINT32_C(1) << named;
@@ -196,19 +193,13 @@ static int unpack_from(const char *packed, const struct part *part, char *to)
                    : -EINVAL;
 }
 
-static int unpack_job(void *context, size_t worker, size_t job)
+static int read_part(int fd, const struct part *part, char *to)
 {
-        const struct unpacking *unpacking = context;
-        const struct part *part = &unpacking->parts[job];
-        char *to = unpacking->bytes + part->at;
-
-        (void)worker;
         if (part->packing == PACKING_NONE)
-                return read_all(unpacking->fd, to, part->bytes, part->offset);
+                return read_all(fd, to, part->bytes, part->offset);
         char *packed = malloc(part->file_bytes + 1);
-        int error = packed
-                        ? read_all(unpacking->fd, packed, part->file_bytes, part->offset)
-                        : -ENOMEM;
+        int error =
+            packed ? read_all(fd, packed, part->file_bytes, part->offset) : -ENOMEM;
 
         if (!error)
                 error = unpack_from(packed, part, to);
@@ -260,16 +251,23 @@ static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
 
 /* A section with the parts from number *AT on that have one name; *AT is set to the next.
  */
-static int join_parts(struct unpacking *unpacking, size_t *at, struct elf_image *image)
+static int join_parts(const struct unpacking *unpacking, size_t *at,
+                      struct elf_image *image)
 {
-        struct part *parts = unpacking->parts;
+        const struct part *parts = unpacking->parts;
         const char *name = parts[*at].name;
         int error = elf_image_begin_section(image, name);
 
         for (;
              !error && *at < unpacking->part_count && strcmp(parts[*at].name, name) == 0;
-             ++*at)
-                error = elf_image_room(image, parts[*at].bytes, &parts[*at].at);
+             ++*at) {
+                size_t offset;
+
+                error = elf_image_room(image, parts[*at].bytes, &offset);
+                if (!error)
+                        error =
+                            read_part(unpacking->fd, &parts[*at], image->bytes + offset);
+        }
         elf_image_end_section(image);
         return error;
 }
@@ -287,10 +285,7 @@ static int make_image(struct unpacking *unpacking, struct elf_image *image)
               same_together);
         for (size_t i = 0; i < unpacking->part_count && !error;)
                 error = join_parts(unpacking, &i, image);
-        if (!error)
-                error = elf_image_end(image);
-        unpacking->bytes = image->bytes;
-        return error ? error : parallel_run(unpack_job, unpacking, unpacking->part_count);
+        return error ? error : elf_image_end(image);
 }
 
 static int open_made(struct debug_image *image, struct unpacking *unpacking)
@@ -308,17 +303,7 @@ static int open_made(struct debug_image *image, struct unpacking *unpacking)
         }
         image->made = true;
         image->bytes = made.bytes;
-        image->bytes_count = made.size;
         return 0;
-}
-
-/* Whether FILE is a 64-bit x86-64 file, like the image. */
-static bool same_kind(const struct elf_file *file)
-{
-        GElf_Ehdr ehdr;
-
-        return gelf_getehdr(file->elf, &ehdr) && ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
-               ehdr.e_machine == EM_X86_64;
 }
 
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
@@ -328,24 +313,12 @@ int debug_image_open(struct debug_image *image, const struct elf_file *file,
                                       .file_bytes = file->file_bytes,
                                       .with_locations = with_locations};
         int error = find_parts(&unpacking, file);
-        bool needed = unpacking.packed || unpacking.several;
 
         *image = (struct debug_image){.elf = file->elf};
-        if (!error && needed)
+        if (!error && (unpacking.packed || unpacking.several))
                 error = open_made(image, &unpacking);
-        else if (!error && unpacking.part_count > 0 && same_kind(file))
-                error = open_made(image, &unpacking);
-        if (error == -EFBIG && !needed) /* libdw reads sections on demand */
-                error = 0;
         free(unpacking.parts);
         return error;
-}
-
-int debug_image_share(struct debug_image *copy, const struct debug_image *image)
-{
-        *copy = (struct debug_image){.elf = elf_memory(image->bytes, image->bytes_count),
-                                     .made = true};
-        return copy->elf ? 0 : -ENOMEM;
 }
 
 void debug_image_close(struct debug_image *image)

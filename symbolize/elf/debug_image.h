@@ -9,9 +9,8 @@
 
 struct debug_image {
         Elf *elf;
-        bool made;   /* it is in memory; else, of other processors, ELF is the file's */
-        char *bytes; /* of a made image, unless shared; owned */
-        size_t bytes_count;
+        bool made;   /* it is in memory; else ELF is the file's */
+        char *bytes; /* of a made image; owned */
 };
 
 /* Reads the debug information of FILE, which must stay open. WITH_LOCATIONS: variables
@@ -19,9 +18,6 @@ struct debug_image {
  * -EINVAL if it cannot be unpacked; -ENOMEM. On error IMAGE needs no close. */
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
                      bool with_locations);
-/* A separate reader, for another thread, of a made IMAGE, which must stay open. 0 or
- * -ENOMEM. */
-int debug_image_share(struct debug_image *copy, const struct debug_image *image);
 void debug_image_close(struct debug_image *image);
 
 #endif

@@ -6,7 +6,6 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -319,20 +318,16 @@ bool elf_file_bias(const struct elf_file *file, uint64_t start, uint64_t offset_
         return true;
 }
 
-static pthread_once_t memory_limit_once = PTHREAD_ONCE_INIT;
-static uint64_t memory_limit_bytes;
-
-static void find_memory_limit(void)
-{
-        uint64_t machine =
-            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-        uint64_t group = cgroup_memory_bytes("");
-
-        memory_limit_bytes = (group < machine ? group : machine) / 2;
-}
-
 uint64_t elf_memory_limit_bytes(void)
 {
-        pthread_once(&memory_limit_once, find_memory_limit);
-        return memory_limit_bytes;
+        static uint64_t limit_bytes;
+
+        if (limit_bytes == 0) {
+                uint64_t machine =
+                    (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+                uint64_t group = cgroup_memory_bytes("");
+
+                limit_bytes = (group < machine ? group : machine) / 2;
+        }
+        return limit_bytes;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses are answered unit by unit. Units are divided into parts with a separate
- * work budget; the division does not depend on the processor count. Names belong to
- * the thread that makes them, until the parts are merged in order. */
+/* Addresses are answered unit by unit. */
 #include "code_names.h"
 
 #include <errno.h>
@@ -12,15 +10,6 @@
 #include "code_unit.h"
 #include "function_start.h"
 #include "name.h"
-#include "parallel.h"
-
-enum {
-        PARTS = 16,
-        /* Entries of less are read before another thread has begun. */
-        PART_BYTES_LEAST = 1 << 18,
-};
-
-/* ---- the units ---- */
 
 /* Units may have copies of an inline function. The linker keeps the first copy and
  * gives its address to all. The first unit is added last, so a lookup finds it. */
@@ -39,36 +28,6 @@ static int map_units(struct dwarf_file *dwarf, const struct elf_file *file,
         }
         return error == -ENOMEM ? error : range_map_build(units);
 }
-
-/* ---- the parts ---- */
-
-struct part {
-        size_t first; /* of its questions */
-        size_t count;
-        uint64_t bytes; /* of its units' entries */
-        bool spent;     /* its budget */
-        size_t worker;  /* that did it */
-        struct code_frames frames;
-};
-
-/* A thread, once it has begun: functions that are inlined in many units are named once.
- */
-struct part_worker {
-        struct dwarf_file dwarf; /* a copy of the reader's */
-        struct string_pool *names;
-        struct linked_names linked;
-        struct named_functions functions;
-        uint32_t first_function; /* the number of earlier functions of the reader */
-        uint32_t *known; /* of its names, when all are made: the reader's; 0: not yet */
-};
-
-struct parts {
-        const struct code_reader *reader;
-        const struct code_question *asked;
-        struct part items[PARTS];
-        size_t count;
-        struct part_worker workers[PARALLEL_WORKERS];
-};
 
 static void leave_unread(const struct code_question *asked, size_t count)
 {
@@ -91,205 +50,6 @@ static int find_in_units(const struct code_reader *reader,
         }
         return error;
 }
-
-/* The budget for the part's own entries, as if it owned all lines, and a share for the
- * entries elsewhere that they refer to. */
-static uint64_t part_budget(const struct dwarf_file *dwarf, const struct part *part)
-{
-        uint64_t lines = (uint64_t)(dwarf->lines.end - dwarf->lines.start);
-
-        return dwarf_work(part->bytes, lines) + dwarf->budget / (PARTS / 2);
-}
-
-static int begin_worker(struct part_worker *worker, const struct dwarf_file *dwarf)
-{
-        worker->names = string_pool_new();
-        return worker->names ? dwarf_file_share(&worker->dwarf, dwarf) : -ENOMEM;
-}
-
-static int find_in_part(void *context, size_t number, size_t job)
-{
-        struct parts *parts = context;
-        struct part *part = &parts->items[job];
-        struct part_worker *worker = &parts->workers[number];
-        struct code_reader reader = *parts->reader;
-        int error = worker->names ? 0 : begin_worker(worker, reader.dwarf);
-
-        if (error)
-                return error;
-        worker->dwarf.budget = part_budget(reader.dwarf, part);
-        reader.dwarf = &worker->dwarf;
-        reader.names = worker->names;
-        reader.linked = &worker->linked;
-        reader.frames = &part->frames;
-        reader.functions = &worker->functions;
-        error = find_in_units(&reader, parts->asked + part->first, part->count);
-        part->spent = worker->dwarf.budget == 0;
-        part->worker = number;
-        return error;
-}
-
-static uint32_t common_name(const struct parts *parts, const struct part_worker *worker,
-                            uint32_t name)
-{
-        return string_pool_take(parts->reader->names, worker->names, worker->known, name);
-}
-
-static int take_frames(const struct parts *parts, const struct part *part,
-                       const struct part_worker *worker)
-{
-        struct code_frames *frames = parts->reader->frames;
-
-        for (size_t i = 0; i < part->frames.count; i++) {
-                struct code_frame frame = part->frames.items[i];
-
-                frame.function = common_name(parts, worker, frame.function);
-                frame.call_file = common_name(parts, worker, frame.call_file);
-                frame.number += frame.number ? worker->first_function : 0;
-                if (PUSH(frames, frame) < 0)
-                        return -ENOMEM;
-        }
-        return 0;
-}
-
-/* The entry of the place's function as the reader that is not a copy has it: bytes are
- * the same, all else is the reader's own. */
-static void take_function(const struct parts *parts, const struct code_question *asked)
-{
-        struct dwarf_file *dwarf = parts->reader->dwarf;
-        Dwarf_Die *die = &asked->place->function_die, unit;
-
-        if (!die->addr)
-                return;
-        if (dwarf_offdie(dwarf->dwarf, dwarf->units[asked->unit].die_offset, &unit))
-                *die = (Dwarf_Die){.addr = die->addr, .cu = unit.cu};
-        else
-                *die = (Dwarf_Die){0};
-}
-
-/* Merges the answers of PART into the whole. */
-static int take_part(const struct parts *parts, const struct part *part)
-{
-        const struct part_worker *worker = &parts->workers[part->worker];
-        size_t first_frame = parts->reader->frames->count;
-        int error = take_frames(parts, part, worker);
-
-        for (size_t i = part->first; i < part->first + part->count && !error; i++) {
-                struct code_place *place = parts->asked[i].place;
-
-                place->function = common_name(parts, worker, place->function);
-                place->file = common_name(parts, worker, place->file);
-                place->number += place->number ? worker->first_function : 0;
-                place->first_frame += first_frame;
-                take_function(parts, &parts->asked[i]);
-        }
-        parts->reader->dwarf->spent |= part->spent;
-        return error;
-}
-
-static uint64_t unit_bytes(const struct dwarf_file *dwarf, uint32_t unit)
-{
-        return unit + 1 < dwarf->unit_count
-                   ? dwarf->units[unit + 1].die_offset - dwarf->units[unit].die_offset
-                   : dwarf->units_end - dwarf->units[unit].die_offset;
-}
-
-static bool same_unit(const struct code_question *asked, size_t i)
-{
-        return i > 0 && asked[i].unit == asked[i - 1].unit;
-}
-
-/* Parts of about the same size, in bytes of entries. */
-static void divide(struct parts *parts, size_t count)
-{
-        const struct dwarf_file *dwarf = parts->reader->dwarf;
-        uint64_t all = 0, size;
-
-        for (size_t i = 0; i < count; i++)
-                all += same_unit(parts->asked, i)
-                           ? 0
-                           : unit_bytes(dwarf, parts->asked[i].unit);
-        size = all / PARTS > PART_BYTES_LEAST ? all / PARTS : PART_BYTES_LEAST;
-        for (size_t i = 0; i < count; i++) {
-                struct part *part = &parts->items[parts->count - (parts->count > 0)];
-                bool same = same_unit(parts->asked, i);
-
-                if (i == 0 || (!same && part->bytes >= size && parts->count < PARTS)) {
-                        part = &parts->items[parts->count++];
-                        part->first = i;
-                }
-                part->count++;
-                part->bytes += same ? 0 : unit_bytes(dwarf, parts->asked[i].unit);
-        }
-}
-
-/* Ends the worker's reading; the names that it made stay. */
-static int end_worker(struct part_worker *worker)
-{
-        if (!worker->names)
-                return 0;
-        if (worker->dwarf.dwarf)
-                dwarf_file_close(&worker->dwarf);
-        linked_names_free(&worker->linked);
-        worker->known =
-            calloc(string_pool_count(worker->names) + 1, sizeof(*worker->known));
-        return worker->known ? 0 : -ENOMEM;
-}
-
-/* Functions that workers numbered follow the existing functions. */
-static void place_functions(struct parts *parts)
-{
-        size_t count = parts->reader->functions->count;
-
-        for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
-                parts->workers[i].first_function = (uint32_t)count;
-                count += parts->workers[i].functions.count;
-        }
-}
-
-/* Makes the functions that WORKER numbered some of all. */
-static int take_functions(const struct parts *parts, struct part_worker *worker)
-{
-        struct named_functions *functions = parts->reader->functions;
-        uint32_t number;
-        int error = 0;
-
-        for (size_t i = 0; i < worker->functions.count && !error; i++) {
-                struct named_function function = worker->functions.items[i];
-
-                function.name = common_name(parts, worker, function.name);
-                function.file = common_name(parts, worker, function.file);
-                error = named_functions_add(functions, &function, &number);
-        }
-        return error;
-}
-
-static int find_in_parts(struct parts *parts)
-{
-        int error = parallel_run(find_in_part, parts, parts->count);
-
-        for (size_t i = 0; i < PARALLEL_WORKERS; i++)
-                if (end_worker(&parts->workers[i]) < 0)
-                        error = -ENOMEM;
-        place_functions(parts);
-        for (size_t i = 0; i < parts->count; i++) {
-                if (!error)
-                        error = take_part(parts, &parts->items[i]);
-                free(parts->items[i].frames.items);
-        }
-        /* After the parts, whose names get their numbers in an order that does not depend
-         * on the threads. */
-        for (size_t i = 0; i < PARALLEL_WORKERS && !error; i++)
-                error = take_functions(parts, &parts->workers[i]);
-        for (size_t i = 0; i < PARALLEL_WORKERS; i++) {
-                string_pool_free(parts->workers[i].names);
-                named_functions_free(&parts->workers[i].functions);
-                free(parts->workers[i].known);
-        }
-        return error;
-}
-
-/* ---- all addresses ---- */
 
 static int compare_asked(const void *left, const void *right)
 {
@@ -326,7 +86,6 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
                          size_t count)
 {
         struct code_question *asked = malloc((count + 1) * sizeof(*asked));
-        struct parts parts = {.reader = reader, .asked = asked};
         struct range_map units = {0};
         int error = asked ? map_units(reader->dwarf, reader->file, &units) : -ENOMEM;
 
@@ -334,10 +93,7 @@ static int find_in_dwarf(const struct code_reader *reader, struct code_place **p
                 size_t listed =
                     list_asked(&units, reader->dwarf->budget > 0, places, count, asked);
 
-                if (dwarf_file_shareable(reader->dwarf))
-                        divide(&parts, listed);
-                error = parts.count > 1 ? find_in_parts(&parts)
-                                        : find_in_units(reader, asked, listed);
+                error = find_in_units(reader, asked, listed);
         }
         range_map_free(&units);
         free(asked);

@@ -5,7 +5,6 @@
 #include "base_names.h"
 #include "block_type.h"
 #include "flow_instruction.h"
-#include "type_import.h"
 #include "type_index.h"
 #include "type_list.h"
 #include "type_padding.h"
@@ -712,71 +711,6 @@ TEST(equal_types_are_one)
 
         assert_int_equal(f.types.items[same].canonical, first);
         assert_int_not_equal(f.types.items[other].canonical, first);
-}
-
-static void free_types(struct fixture *of)
-{
-        types_free(&of->types);
-        string_pool_free(of->names);
-}
-
-/* Imports *TYPE from FROM into f, where all numbers are others. */
-static void import_type(const struct fixture *from, uint32_t *type)
-{
-        struct type_import import;
-        uint32_t again = *type, none = TYPE_NONE;
-
-        string_pool_put(f.names, "another");
-        assert_ok(
-            type_import_begin(&import, &f.types, f.names, &from->types, from->names));
-        assert_ok(type_import(&import, type));
-        assert_ok(type_import(&import, &none));
-        assert_int_equal(none, TYPE_NONE);
-        size_t count = f.types.count;
-
-        assert_ok(type_import(&import, &again));
-        assert_int_equal(again, *type);
-        assert_int_equal(f.types.count, count);
-        type_import_end(&import);
-}
-
-TEST(imported_types_look_the_same)
-{
-        const struct type_access access = {.bytes = 1};
-        const char *wanted[sizeof(struct sample)];
-        struct fixture from = f;
-        uint32_t sample = f.sample;
-
-        for (uint64_t at = 0; at < sizeof(struct sample); at++)
-                wanted[at] = field_at(sample, at, access);
-        f = (struct fixture){.names = string_pool_new()};
-        uint32_t number = put(TYPE_INTEGER, "int", 4);
-
-        import_type(&from, &sample);
-        assert_int_equal(f.types.items[number].kind, TYPE_INTEGER);
-        assert_string_equal(string_pool_text(f.names, f.types.items[sample].name),
-                            "struct sample");
-        for (uint64_t at = 0; at < sizeof(struct sample); at++)
-                assert_string_equal(field_at(sample, at, access), wanted[at]);
-        free_types(&from);
-}
-
-TEST(types_are_imported_from_any_depth)
-{
-        const uint32_t depth = 300000;
-        uint32_t type = f.number;
-
-        for (uint32_t i = 0; i < depth; i++)
-                type = STRUCT("struct nest", 4 + i, member("in", type, 0));
-        struct fixture from = f;
-
-        f = (struct fixture){.names = string_pool_new()};
-        import_type(&from, &type);
-        assert_int_equal(f.types.count, depth + 1);
-        for (uint32_t i = 0; i < depth; i++)
-                type = f.types.members[f.types.items[type].first_member].type;
-        assert_int_equal(f.types.items[type].kind, TYPE_INTEGER);
-        free_types(&from);
 }
 
 static struct member base(uint32_t type, uint64_t offset)

@@ -4,7 +4,6 @@
 #define TEST_TEARDOWN close_self
 #include "dwarf_test.h"
 
-#include "accesses.h"
 #include "code_names.h"
 #include "die_walk.h"
 
@@ -291,36 +290,4 @@ TEST(opens_no_unit_when_the_budget_is_spent)
         assert_true(places[0].unread && places[1].unread);
         string_pool_free(names);
         code_frames_free(&frames);
-}
-
-/* Where several readers follow registers, each has a separate budget. */
-TEST(says_when_a_reader_of_the_same_bytes_spent_its_budget)
-{
-        enum { ASKED = 4096 };
-        const struct symbol_table symbols = {0};
-        const struct code_frames frames = {0};
-        struct access *accesses = calloc(ASKED, sizeof(*accesses));
-        struct access **list = calloc(ASKED, sizeof(*list));
-        struct string_pool *names = string_pool_new();
-        struct types types = {0};
-        struct type_reader reader = {0};
-
-        assert_true(accesses && list && names);
-        assert_true(dwarf_file_shareable(&dwarf));
-        struct code_place place = find_place(dwarf.budget);
-
-        for (size_t i = 0; i < ASKED; i++) {
-                accesses[i].code = &place;
-                list[i] = &accesses[i];
-        }
-        dwarf.budget = 10;
-        type_reader_open(&reader, &dwarf, &types, names);
-        assert_false(dwarf.spent);
-        assert_ok(access_find(&reader, &file, &symbols, &frames, list, ASKED));
-        assert_true(dwarf.spent);
-        type_reader_close(&reader);
-        types_free(&types);
-        string_pool_free(names);
-        free(accesses);
-        free(list);
 }
