@@ -240,25 +240,10 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die)
         return name ? name : inherited_string(file, die, DW_AT_name);
 }
 
-/* Calls ADD for the ranges that libdw reads from AT on; 0: the ranges in DIE itself. */
-static int add_list(struct dwarf_file *file, Dwarf_Die *die, ptrdiff_t at,
-                    Dwarf_Addr base, die_add_range *add, void *context)
-{
-        Dwarf_Addr low, high;
-
-        while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-                int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;
-
-                if (error)
-                        return error;
-        }
-        return 0;
-}
-
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)
 {
         const struct split_unit *split = split_of(file, die);
-        Dwarf_Addr base = 0;
+        Dwarf_Addr base = 0, low, high;
         ptrdiff_t at = 0;
         Dwarf_Attribute ranges;
 
@@ -270,24 +255,13 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
                         return 0;
         }
 
-        return add_list(file, die, at, base, add, context);
-}
+        while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+                int error = die_spend(file, 1) ? add(context, low, high) : -ENOENT;
 
-uint64_t die_range_base(Dwarf_Die *unit)
-{
-        Dwarf_Addr base;
-
-        return dwarf_lowpc(unit, &base) == 0 || dwarf_entrypc(unit, &base) == 0 ? base
-                                                                                : 0;
-}
-
-int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
-                  die_add_range *add, void *context)
-{
-        /* libdw means something else by the first two. */
-        if (offset <= 1 || offset > PTRDIFF_MAX || split_of(file, die))
-                return die_ranges(file, die, add, context);
-        return add_list(file, die, (ptrdiff_t)offset, base, add, context);
+                if (error)
+                        return error;
+        }
+        return 0;
 }
 
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)
@@ -330,72 +304,6 @@ int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *t
         if (error)
                 line_table_free(table);
         return error == -EINVAL ? -ENOENT : error;
-}
-
-enum {
-        KEPT = sizeof(((struct dwarf_file *)NULL)->abbreviations) /
-               sizeof(((struct dwarf_file *)NULL)->abbreviations[0])
-};
-
-/* Where the table at START is, or goes: not where another one is in use. NULL when out of
- * memory. */
-static struct dwarf_abbreviations *place_of_table(struct dwarf_file *file,
-                                                  const char *start,
-                                                  const struct unit_layout *layout)
-{
-        struct dwarf_abbreviations *kept =
-            &file->abbreviations[((uintptr_t)start >> 4) % KEPT];
-
-        if (kept->start == start && memcmp(&kept->layout, layout, sizeof(*layout)) == 0)
-                return kept;
-        if (kept->users > 0) {
-                kept = calloc(1, sizeof(*kept));
-                if (kept)
-                        kept->of_one_walk = true;
-                return kept;
-        }
-        abbreviations_free(&kept->table);
-        *kept = (struct dwarf_abbreviations){0};
-        return kept;
-}
-
-int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
-                      const struct unit_layout *layout, struct dwarf_abbreviations **kept)
-{
-        struct dwarf_bytes section =
-            dwarf_section(dwarf_getelf(dwarf_cu_getdwarf(die->cu)), ".debug_abbrev");
-        size_t read_bytes;
-        int error = 0;
-
-        *kept = NULL;
-        if (!section.start || offset >= (uint64_t)(section.end - section.start))
-                return -ENOENT;
-        const char *start = section.start + offset;
-        struct dwarf_abbreviations *place = place_of_table(file, start, layout);
-
-        if (!place)
-                return -ENOMEM;
-        *kept = place;
-        place->users++;
-        if (place->start)
-                return 0;
-        error = abbreviations_read(&place->table, layout, (const uint8_t *)start,
-                                   (const uint8_t *)section.end, &read_bytes);
-        if (!error && !die_spend(file, read_bytes))
-                error = -ENOENT;
-        if (!error) {
-                place->start = start;
-                place->layout = *layout;
-        }
-        return error;
-}
-
-void die_abbreviations_done(struct dwarf_abbreviations *kept)
-{
-        if (!kept || --kept->users > 0 || !kept->of_one_walk)
-                return;
-        abbreviations_free(&kept->table);
-        free(kept);
 }
 
 static int take_first(void *context, uint64_t low, uint64_t high)

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abbreviation.h"
 #include "dwarf_file.h"
 #include "line_table.h"
 
@@ -72,22 +71,11 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 typedef int die_add_range(void *context, uint64_t low, uint64_t high);
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
                void *context);
-/* The same without a search: a walk has seen that DIE has a list at OFFSET (0: it has
- * none). BASE is the unit's base. */
-int die_ranges_at(struct dwarf_file *file, Dwarf_Die *die, uint64_t offset, uint64_t base,
-                  die_add_range *add, void *context);
-uint64_t die_range_base(Dwarf_Die *unit);
 /* Where the function at DIE is entered. One in several ranges, as with parts that are
  * seldom run, is where the first begins (DWARF 5, sections 2.17 and 2.18). */
 bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entry);
 
 /* The section that DIE lies in; start is NULL when that is not known. */
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
-/* The abbreviations of DIE's unit, which its header says are at OFFSET; they stay until
- * the caller is done with them, and are kept for a while. 0, -ENOENT or -ENOMEM. */
-int die_abbreviations(struct dwarf_file *file, const Dwarf_Die *die, uint64_t offset,
-                      const struct unit_layout *layout,
-                      struct dwarf_abbreviations **kept);
-void die_abbreviations_done(struct dwarf_abbreviations *kept);
 
 #endif

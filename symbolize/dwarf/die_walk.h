@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Traversal of a unit's entries. It reads each byte once at most, for any input, and
- * does not call libdw on the way. */
+/* Traversal of a unit's entries. It reads each byte once at most, for any input. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_WALK_H
 #define MEMLAG_SYMBOLIZE_DIE_WALK_H
 
 #include "die.h"
-#include "entry_skip.h"
 
 struct die_entry {
         Dwarf_Die die;
         unsigned tag;
-        bool has_code; /* names an address or ranges of code */
-        struct entry_place place;
 };
 
 /* Visits the entries below the unit or entry at ROOT in their order. VISIT gets the

@@ -143,7 +143,6 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
 
 void dwarf_file_close(struct dwarf_file *dwarf)
 {
-        dwarf_file_forget(dwarf);
         for (size_t i = 0; i < dwarf->split_count; i++) {
                 split_unit_close(dwarf->splits[i]);
                 free(dwarf->splits[i]);
@@ -159,12 +158,4 @@ void dwarf_file_close(struct dwarf_file *dwarf)
         debug_image_close(&dwarf->alt_image);
         free(dwarf->units);
         *dwarf = (struct dwarf_file){0};
-}
-
-void dwarf_file_forget(struct dwarf_file *dwarf)
-{
-        for (size_t i = 0;
-             i < sizeof(dwarf->abbreviations) / sizeof(dwarf->abbreviations[0]); i++)
-                abbreviations_free(&dwarf->abbreviations[i].table);
-        memset(dwarf->abbreviations, 0, sizeof(dwarf->abbreviations));
 }

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abbreviation.h"
 #include "debug_image.h"
 #include "split_types.h"
 #include "split_unit.h"
@@ -28,15 +27,6 @@ struct dwarf_unit {
 struct dwarf_bytes {
         const char *start;
         const char *end;
-};
-
-/* A table of abbreviations that was read, for the next one who walks over its unit. */
-struct dwarf_abbreviations {
-        const char *start; /* NULL: none */
-        struct unit_layout layout;
-        struct abbreviations table;
-        unsigned users;   /* walks that are not over */
-        bool of_one_walk; /* not kept: its place was in use */
 };
 
 /* Where the units' own parts of the program's sections begin, in ascending order. */
@@ -72,7 +62,6 @@ struct dwarf_file {
         uint64_t split_bytes;   /* that the splits take */
         size_t splits_missing;  /* units whose files are gone or are others */
         size_t splits_too_many; /* units beyond the capacity */
-        struct dwarf_abbreviations abbreviations[16]; /* by their place */
 };
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
@@ -82,8 +71,6 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);
-/* Frees temporary caches. */
-void dwarf_file_forget(struct dwarf_file *dwarf);
 
 /* The bytes of ELF's section NAME, which stay ELF's; start is NULL when there is none. */
 struct dwarf_bytes dwarf_section(Elf *elf, const char *name);

@@ -35,7 +35,6 @@ struct unit {
         size_t asked_count;
         Dwarf_Die die;
         const char *directory;
-        uint64_t base; /* that its lists of ranges begin with */
         struct line_table lines;
         uint32_t *files; /* names of the table's files, read on demand; 0: not yet */
         struct line_answer *answers; /* of the places, by address */
@@ -89,11 +88,7 @@ static int add_asked_range(void *context, uint64_t low, uint64_t high)
 static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
 {
         struct asked_ranges asked = {{unit->with->file, &unit->functions, node}, unit};
-        int error =
-            entry->place.has_range
-                ? add_asked_range(&asked, entry->place.low, entry->place.high)
-                : die_ranges_at(unit->with->dwarf, &entry->die, entry->place.ranges,
-                                unit->base, add_asked_range, &asked);
+        int error = die_ranges(unit->with->dwarf, &entry->die, add_asked_range, &asked);
 
         return error == -ENOMEM ? error : 0;
 }
@@ -119,6 +114,11 @@ static int add_function(struct unit *unit, struct die_entry *entry, bool inlined
         return 1;
 }
 
+static bool has_code(Dwarf_Die *die)
+{
+        return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
 static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
                           uint32_t *value)
 {
@@ -128,11 +128,12 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
                 *value = INSIDE_FUNCTION;
-                error =
-                    entry->has_code ? add_function(unit, entry, false, parent, value) : 0;
+                error = has_code(&entry->die)
+                            ? add_function(unit, entry, false, parent, value)
+                            : 0;
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in the function around it */
-                if (!entry->has_code)
+                if (!has_code(&entry->die))
                         return 1;
                 return parent == INSIDE_FUNCTION
                            ? 0
@@ -173,7 +174,6 @@ static int open_unit(struct unit *unit, size_t number)
                 return 0;
         }
         unit->classes_declare = unit_classes_declare(dwarf, &entries);
-        unit->base = die_range_base(&entries);
         unit->entries =
             (struct code_entries){.with = unit->with,
                                   .die = unit->die,

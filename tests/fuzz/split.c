@@ -34,7 +34,6 @@ static void read_unit(struct split_unit *unit)
             .splits = splits, .split_count = 1, .budget = unit->work};
 
         die_walk(&file, &unit->die, look, &file);
-        dwarf_file_forget(&file);
 }
 
 /* A type by its signature, as an entry of another unit refers to it. */
