@@ -378,18 +378,18 @@ ORDER BY f.stalled_ratio DESC, f.latency_share DESC, f.samples DESC, f.object_id
 CREATE VIEW line_object_view (
         file, line, function, object_kind, object, type, field, samples,
         mean_latency_cycles, contended_samples, module, function_offset, line_id, object_id,
-        field_id) AS
+        field_id, stalled_ratio) AS
 SELECT
         l.file, l.line, l.function, o.kind, o.name, d.name, t.name, f.samples,
         f.mean_latency_cycles, f.contended_samples, l.module, l.function_offset, f.line_id,
-        f.object_id, f.field_id
+        f.object_id, f.field_id, f.stalled_ratio
 FROM line_object_finding AS f
 JOIN line_finding AS l USING (line_id)
 LEFT JOIN data_object AS o USING (object_id)
 LEFT JOIN type_field AS t USING (field_id)
 LEFT JOIN data_type AS d USING (type_id)
-ORDER BY f.samples * f.mean_latency_cycles DESC, f.samples DESC, f.line_id, f.object_id,
-        f.field_id;
+ORDER BY f.stalled_ratio DESC, f.samples * f.mean_latency_cycles DESC, f.samples DESC,
+        f.line_id, f.object_id, f.field_id;
 
 -- Lines that wait for what another line has asked for, and that one (NULL: it is in another
 -- function).

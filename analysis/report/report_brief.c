@@ -265,10 +265,11 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
     "   JOIN data_object AS d ON d.object_id = a.object_id"                                  \
     "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"      \
     "   AND m.path IS top.module GROUP BY a.object_id ORDER BY sum(e.faults) DESC LIMIT 1"
-/* The object with most samples of a line. */
-#define SAMPLED_MOST                                                                         \
-    " (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id"         \
-    "   GROUP BY object_id ORDER BY sum(samples) DESC LIMIT 1) "
+/* The object that a line waits for most. */
+#define WAITED_MOST                                                                          \
+    " GROUP BY object_id ORDER BY total(o.stalled_ratio) DESC, sum(o.samples) DESC LIMIT 1) "
+#define MOST_OF_LINE                                                                         \
+    " (SELECT object_id FROM line_object_finding AS o WHERE o.line_id = top.line_id" WAITED_MOST
 /* A library's line comes with the program's own line that led there. */
 static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2") ","
@@ -288,9 +289,11 @@ static const char places_sql[] =
     " iif(verdict = 'page-faults',"
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(e.faults) < page_faults, ' and others', '')"
     FAULTED_MOST "),"
-    "  (SELECT" OBJECT_NAME "|| iif(2 * sum(o.samples) < top.samples, ' and others', '')"
+    "  (SELECT" OBJECT_NAME "|| iif(coalesce(2 * total(o.stalled_ratio) <"
+    "    top.stalled_ratio - coalesce(top.fault_ratio, 0), 2 * sum(o.samples) < top.samples),"
+    "    ' and others', '')"
     "   FROM line_object_finding AS o JOIN data_object USING (object_id)"
-    "   WHERE o.line_id = top.line_id GROUP BY object_id ORDER BY sum(o.samples) DESC LIMIT 1)),"
+    "   WHERE o.line_id = top.line_id" WAITED_MOST "),"
     " iif(verdict = 'page-faults', NULL, g.fix), 100 * g.gain_ratio,"
     " iif(led, ', from ' ||" REPORT_BASE("caller_file") "|| coalesce(':' || caller_line, ''), ''),"
     " (SELECT used_bytes FROM used WHERE verdict IN"
@@ -301,10 +304,10 @@ static const char places_sql[] =
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
     "  AND fix = 'in-time' AND kind = 'estimate'),"
-    " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id =" SAMPLED_MOST
+    " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id =" MOST_OF_LINE
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
-    SAMPLED_MOST ")"
+    MOST_OF_LINE ")"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"

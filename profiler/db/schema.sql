@@ -699,7 +699,8 @@ CREATE TABLE line_object_finding (
         samples              INTEGER NOT NULL,
         mean_latency_cycles  REAL,
         contended_samples    INTEGER,
-        field_id             INTEGER REFERENCES type_field
+        field_id             INTEGER REFERENCES type_field,
+        stalled_ratio        REAL
 ) STRICT;
 
 -- Lines of code whose loads wait for lines of the cache that another had asked for

@@ -20,6 +20,9 @@ expect "of the lines" "$(answer memlag.db "$shares")" "walk 24.97, stream 3.88"
 expect "of the objects" "$(answer memlag.db "
         SELECT group_concat(object || ' ' || round(100 * stalled_ratio, 2), ', ')
         FROM (SELECT * FROM object_view LIMIT 2)")" "ring 24.97, orders 3.88"
+expect "of the objects of lines" "$(answer memlag.db "
+        SELECT group_concat(object || ' ' || round(100 * stalled_ratio, 2), ', ')
+        FROM (SELECT * FROM line_object_view LIMIT 2)")" "ring 24.97, orders 3.88"
 expect "of the functions" "$(answer memlag.db "
         SELECT round(100 * sum(stalled_ratio), 2) FROM function_finding")" 28.86
 expect "of the calls" "$(answer memlag.db "

@@ -276,7 +276,7 @@ static int store_pairs(struct db *db, struct findings_pass *pass, struct diag *d
 {
         sqlite3_stmt *insert;
         int code = statement_prepare(
-            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?, ?)", &insert,
+            db, "INSERT INTO line_object_finding VALUES (?, ?, ?, ?, ?, ?, ?)", &insert,
             diag);
         if (code == 0 && pairs_sort(&pass->accesses))
                 code = diag_no_memory(diag);
@@ -296,6 +296,10 @@ static int store_pairs(struct db *db, struct findings_pass *pass, struct diag *d
                     insert, 4,
                     tally_mean_latency(tally->latency_cycles, tally->latencies));
                 bind_contended(insert, 5, &pass->whole, &tally->contended);
+                statement_bind_real(insert, 7,
+                                    tally->retirements ? tally->retire_cycles *
+                                                             loads_per_cycle(pass->input)
+                                                       : NAN);
                 if (access->second)
                         sqlite3_bind_int64(insert, 6, access->second);
                 else

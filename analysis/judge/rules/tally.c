@@ -65,6 +65,10 @@ void short_tally_add(struct short_tally *tally, const struct sample_facts *sampl
 {
         tally->samples++;
         add_contended(&tally->contended, sample, contended);
+        if (sample->retire_latency_cycles >= 0) {
+                tally->retirements++;
+                tally->retire_cycles += (double)sample->retire_latency_cycles;
+        }
         if (sample->latency_cycles < 0)
                 return;
         tally->latencies++;

@@ -60,6 +60,8 @@ struct short_tally {
         int64_t samples;
         int64_t latencies;
         double latency_cycles;
+        int64_t retirements;
+        double retire_cycles;
         struct contended_tally contended;
 };
 
