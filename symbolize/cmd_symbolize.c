@@ -77,6 +77,8 @@ static int run(const char *path, const struct symbolize_options *options)
         int error = db_open(path, DB_READ_WRITE, &db, &diag);
         bool analyzed = !error && has_findings(db);
 
+        if (!error && options->trace_types)
+                error = trace_types_check(db, options->trace_types, &diag);
         if (!error)
                 error = symbolize(db, options, &diag);
         if (!error && analyzed && !has_findings(db))

@@ -24,6 +24,25 @@ static const char *text(sqlite3_stmt *row, int column)
         return (const char *)sqlite3_column_text(row, column);
 }
 
+int trace_types_check(struct db *db, uint64_t address, struct diag *diag)
+{
+        sqlite3_stmt *row;
+
+        if (sqlite3_prepare_v2(db_sqlite(db), "SELECT 1 FROM sample WHERE ip = ?1", -1,
+                               &row, NULL) != SQLITE_OK)
+                return db_error(db, "read the samples", diag);
+        sqlite3_bind_int64(row, 1, (int64_t)address);
+        int step = sqlite3_step(row);
+
+        sqlite3_finalize(row);
+        return step == SQLITE_ROW
+                   ? 0
+                   : diag_set(diag, -ENOENT,
+                              "no sample is at address %#" PRIx64
+                              "; take one from the column ip of sample_view",
+                              address);
+}
+
 int trace_types_print(struct db *db, uint64_t address, struct diag *diag)
 {
         sqlite3_stmt *row;
@@ -43,10 +62,5 @@ int trace_types_print(struct db *db, uint64_t address, struct diag *diag)
             step == SQLITE_DONE ? 0 : db_error(db, "read the types of samples", diag);
 
         sqlite3_finalize(row);
-        if (!error && rows == 0)
-                return diag_set(diag, -ENOENT,
-                                "no sample is at address %#" PRIx64
-                                "; take one from the column ip of sample_view",
-                                address);
         return error;
 }
