@@ -90,3 +90,10 @@ size_t cmd_terminal_width(void)
                    ? size.ws_col
                    : 0;
 }
+
+size_t cmd_table_width(void)
+{
+        const char *columns = getenv("COLUMNS");
+        size_t width = columns ? strtoul(columns, NULL, 10) : 0;
+        return width ? width : 100;
+}

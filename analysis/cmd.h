@@ -31,7 +31,7 @@ int cmd_print_whole(const char *path,
 /* The width of stdout's terminal, or 0 without a terminal. */
 size_t cmd_terminal_width(void);
 
-/* Columns of a table that no terminal shows. */
-enum { CMD_TABLE_WIDTH = 100 };
+/* Columns of a table that no terminal shows: the variable COLUMNS, or 100. */
+size_t cmd_table_width(void);
 
 #endif

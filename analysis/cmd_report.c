@@ -326,7 +326,7 @@ static size_t table_width(const struct arguments *arguments)
         if (arguments->report.whole_names)
                 return 0;
         size_t terminal = arguments->output ? 0 : cmd_terminal_width();
-        return terminal || arguments->report.verbose ? terminal : CMD_TABLE_WIDTH;
+        return terminal || arguments->report.verbose ? terminal : cmd_table_width();
 }
 
 int cmd_report(int argc, char **argv)

@@ -10,8 +10,8 @@
 #include "short_name.h"
 #include "text.h"
 
-/* Names of NAME_BYTES fit a line beside the numbers. */
-enum { LAYOUT_ROWS = 1000, TEXT_WIDTH_MIN = 14, LAST_WIDTH_MIN = 20, NAME_BYTES = 60 };
+/* Verdicts stay whole. Names of NAME_BYTES fit a line beside the numbers. */
+enum { LAYOUT_ROWS = 1000, TEXT_WIDTH_MIN = 16, LAST_WIDTH_MIN = 20, NAME_BYTES = 60 };
 
 struct table_cell {
         char *text;

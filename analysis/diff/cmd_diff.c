@@ -295,7 +295,7 @@ static int write_checked(void *context, FILE *out, struct diag *diag)
 static size_t table_width(const struct arguments *arguments)
 {
         const size_t terminal = arguments->output ? 0 : cmd_terminal_width();
-        return arguments->whole_names ? 0 : terminal ? terminal : CMD_TABLE_WIDTH;
+        return arguments->whole_names ? 0 : terminal ? terminal : cmd_table_width();
 }
 
 int cmd_diff(int argc, char **argv)

@@ -371,8 +371,8 @@ TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
         assert_near(m.memory_stall_ratio, 0.8, 1e-9);
 }
 
-/* Kernel time of 5 in 10 cycles is the largest class. Kernel time of 3 is not, and does
- * not count as work: loads that wait for 4 exceed 3 of work. */
+/* Kernel time of 5 in 10 cycles is the largest class, also beside contended loads. Kernel
+ * time of 3 is not, and does not count as work: loads that wait for 4 exceed 3 of work. */
 TEST(the_kernels_time_is_a_class_of_its_own)
 {
         struct interval_metrics m = {.used_cores = 1,
@@ -380,6 +380,8 @@ TEST(the_kernels_time_is_a_class_of_its_own)
                                      .bandwidth_stall_ratio = 0,
                                      .kernel_ratio = 0.5};
         assert_int_equal(bound_by(m), BOUND_KERNEL);
+        const struct thresholds thresholds = thresholds_of_machine(&machine);
+        assert_int_equal(interval_bound(&m, ANSWER_YES, &thresholds), BOUND_KERNEL);
         m.memory_stall_ratio = 0.4;
         m.kernel_ratio = 0.3;
         assert_int_equal(bound_by(m), BOUND_LATENCY);

@@ -192,10 +192,12 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
 {
         if (metrics->used_cores < IDLE_USED_CORES)
                 return BOUND_IDLE;
-        if (contended == ANSWER_YES || is_saturated(metrics, thresholds))
+        if (is_saturated(metrics, thresholds))
                 return BOUND_BANDWIDTH;
         if (is_kernel_bound(metrics))
                 return BOUND_KERNEL;
+        if (contended == ANSWER_YES)
+                return BOUND_BANDWIDTH;
         if (is_short_of_buffers(metrics))
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
         if (!isnan(metrics->memory_stall_ratio + metrics->bandwidth_stall_ratio))
