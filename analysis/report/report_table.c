@@ -429,6 +429,9 @@ static int print_rows(struct db *db, const struct report_options *options,
         prose_wrapped(out, !options->verbose && options->kind->brief_legend
                                ? options->kind->brief_legend
                                : options->kind->legend);
+        if (options->kind->measured && summary->has_first_run)
+                prose_wrapped(out, "measured: share of the CPU time of the first run, by "
+                                   "timer samples, without the kernel's page faults");
         if (!options->verbose)
                 return explain_briefly(db, options, out, diag);
         if (options->kind->stalled && stalled)
