@@ -8,8 +8,7 @@ of the program itself, and of the recorder. memlag's is taken when it says that 
 database is written: names and report, which follow, are none of perf record's work.
 Starting and ending costs perf more, and a sample costs memlag more, as it becomes a row:
 the ratio depends on the length of the program. A program that ends at once tells both
-apart. Then the speed of decoding and writing samples (perf_speed).
-Nothing here fails because a machine is slow.
+apart. Nothing here fails because a machine is slow.
 """
 import argparse
 import os
@@ -129,32 +128,16 @@ def compare_with_perf(memlag, rounds, directory):
     row("records lost", lost, 0)
 
 
-def speed_of_parts(program, rounds, directory):
-    results = {"decoded": [], "written": []}
-    for _ in range(rounds):
-        done = subprocess.run(
-            [program, str(directory / "speed.db")], capture_output=True, text=True, check=True
-        )
-        for line in done.stdout.splitlines():
-            name, value = line.split()
-            results[name].append(float(value))
-    row("million samples a second decoded from a ring",
-        statistics.median(results["decoded"]) / 1e6, ">= 5")
-    row("thousand samples a second written to a database",
-        statistics.median(results["written"]) / 1e3, ">= 800")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("memlag", help="the program, for instance build/bin/memlag")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each kind (3)")
     options = parser.parse_args()
-    memlag = pathlib.Path(os.path.abspath(options.memlag))
+    memlag = os.path.abspath(options.memlag)
     print(f"{'':<52} {'value':>12} {'limit':>12}")
     with tempfile.TemporaryDirectory(prefix="memlag-bench-") as name:
         directory = pathlib.Path(name)
-        speed_of_parts(str(memlag.parent / "perf_speed"), options.rounds, directory)
-        compare_with_perf(str(memlag), options.rounds, directory)
+        compare_with_perf(memlag, options.rounds, directory)
 
 
 if __name__ == "__main__":
