@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of recordings. Small ones are made by hand from perf's description of the
- * format, and cut short in every way. Two other readers gave the sample counts of real
- * recordings (../shared/perfdata/INDEX.md, or below $MEMLAG_SHARED). */
-#include <fcntl.h>
+/* The reader of recordings that are made by hand from perf's description of the format,
+ * and cut short in every way. tests/integration/import.py reads those of real machines.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
-#include "datasrc.h"
 #include "perf_data.h"
 #include "record.h"
 #include "unit_test.h"
@@ -122,30 +120,14 @@ struct reading {
         int rc;
         struct diag diag;
         int samples;
-        int kinds[RECORD_UNKNOWN + 1];
-        int unlocked_loads;
-        int weights_in_range; /* from 70 to 249 cycles */
         int rounds;
         int damaged; /* refused by the record decoder */
         int unknown; /* of no known event */
         char names[256];
         char facts[4096];  /* "key=value;" each */
         char command[256]; /* "[word]" each */
-        size_t build_ids;
         struct perf_data_counts counts;
 };
-
-static void count_load(const struct record *record, struct reading *reading)
-{
-        struct data_source_row row;
-        if (!datasrc_decode(record->sample.data_src, &row))
-                return;
-        struct datasrc_weight weight =
-            datasrc_weight(PERF_SAMPLE_WEIGHT_STRUCT, record->sample.weight);
-        reading->weights_in_range +=
-            weight.latency_cycles >= 70 && weight.latency_cycles <= 249;
-        reading->unlocked_loads += strcmp(row.op, "load") == 0 && !row.locked;
-}
 
 static void count_item(const struct perf_data_item *item, struct reading *reading)
 {
@@ -167,10 +149,7 @@ static void count_item(const struct perf_data_item *item, struct reading *readin
         if (record.id.present & PERF_SAMPLE_TIME)
                 assert_true(record_time(layout, item->bytes, item->size, &time) &&
                             time == record.id.time);
-        reading->kinds[record.kind]++;
-        reading->samples = reading->kinds[RECORD_SAMPLE];
-        if (record.kind == RECORD_SAMPLE)
-                count_load(&record, reading);
+        reading->samples += record.kind == RECORD_SAMPLE;
 }
 
 static void append(char *text, size_t size, const char *format, ...)
@@ -200,7 +179,6 @@ static void describe(const struct perf_data *data, struct reading *reading)
         }
         for (char **word = features->command; word && *word; word++)
                 append(reading->command, sizeof(reading->command), "[%s]", *word);
-        reading->build_ids = features->build_id_count;
         reading->counts = *perf_data_counts(data);
 }
 
@@ -503,98 +481,4 @@ TEST(what_is_no_recording)
         make_file(&made, 64);
         memset(made.bytes + 40, 0xff, 8); /* the records' offset */
         refuse(made.bytes, made.size, "cannot begin");
-}
-
-/* ---- real recordings ---- */
-
-static const char *shared_path(const char *name)
-{
-        static char path[4096];
-        const char *shared = getenv("MEMLAG_SHARED");
-        snprintf(path, sizeof(path), "%s/perfdata/%s",
-                 shared ? shared : MEMLAG_SHARED_DEFAULT, name);
-        return path;
-}
-
-static struct reading read_recording(const char *name)
-{
-        int fd = open(shared_path(name), O_RDONLY | O_CLOEXEC);
-        assert_true(fd >= 0);
-        struct reading reading = read_fd(fd);
-        close(fd);
-        return reading;
-}
-
-/* "| FILE | bytes | mode | CPU | perf | sample_type | samples | ..."; the sample_type has
- * the separator in it, so the number is taken from the first cell that is one. */
-static bool index_line(char *line, const char **name, int *samples)
-{
-        char *cell = strtok(line, "|");
-        int numbers = 0;
-        *name = NULL;
-        for (; cell; cell = strtok(NULL, "|")) {
-                char *end;
-                while (*cell == ' ')
-                        cell++;
-                cell[strcspn(cell, " \n")] = '\0';
-                if (!*name) {
-                        if (!strchr(cell, '/'))
-                                return false;
-                        *name = cell;
-                        continue;
-                }
-                long number = strtol(cell, &end, 10);
-                if (*cell && !*end && ++numbers == 2) { /* the first one is the size */
-                        *samples = (int)number;
-                        return true;
-                }
-        }
-        return false;
-}
-
-TEST(samples_of_real_recordings)
-{
-        char line[4096];
-        const char *name;
-        int samples, files = 0;
-        FILE *index = fopen(shared_path("INDEX.md"), "r");
-        if (!index)
-                skip_test("no recordings of real machines: %s is not there",
-                          shared_path("INDEX.md"));
-        while (fgets(line, sizeof(line), index)) {
-                if (!index_line(line, &name, &samples))
-                        continue;
-                struct reading reading = read_recording(name);
-                if (reading.rc < 0)
-                        fail_msg("%s: %s", name, reading.diag.text);
-                if (reading.samples != samples || reading.damaged || reading.unknown)
-                        fail_msg("%s: %d samples, not %d; %d damaged, %d of no event",
-                                 name, reading.samples, samples, reading.damaged,
-                                 reading.unknown);
-                files++;
-        }
-        fclose(index);
-        assert_true(files >= 21);
-}
-
-TEST(loads_of_a_real_skylake)
-{
-        const char *name = "mem/skx-8173m-ldlat64-weight_struct.perf.data";
-        if (access(shared_path(name), R_OK) != 0)
-                skip_test("%s is not there", shared_path(name));
-        struct reading reading = read_recording(name);
-        assert_int_equal(reading.rc, 0);
-        assert_int_equal(reading.samples, 14);
-        assert_int_equal(reading.kinds[RECORD_MMAP], 15 + 6930);
-        assert_int_equal(reading.kinds[RECORD_COMM], 2959);
-        assert_int_equal(reading.kinds[RECORD_FORK], 2955);
-        assert_int_equal(reading.kinds[RECORD_EXIT], 59);
-        assert_int_equal(reading.weights_in_range, 14);
-        assert_int_equal(reading.unlocked_loads, 12); /* two are locked */
-        assert_int_equal(reading.rounds, 30);
-        assert_int_equal(reading.damaged + reading.unknown, 0);
-        assert_non_null(strstr(reading.names, "MEM_TRANS_RETIRED.LOAD_LATENCY"));
-        assert_non_null(strstr(reading.facts, "cpus=112;"));
-        assert_non_null(strstr(reading.facts, "packages=2;"));
-        assert_non_null(strstr(reading.facts, "Platinum 8173M"));
 }
