@@ -15,7 +15,9 @@ enum { LINES_OF_EACH = 3 };
 
 static const char agreement_sql[] =
     "SELECT compared, shared, correlation, (SELECT total(samples) FROM clock_sample),"
-    " EXISTS (SELECT 1 FROM line_clock_finding WHERE modelled_ratio IS NOT NULL)"
+    " EXISTS (SELECT 1 FROM line_clock_finding WHERE modelled_ratio IS NOT NULL),"
+    " (SELECT total(iif(key = 'clock_kernel_ns', value, 0)) / nullif(total(value), 0)"
+    "  FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns'))"
     " FROM clock_agreement_finding WHERE subject = 'line'";
 
 /* clang-format off */
@@ -49,6 +51,9 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
               text);
         if (sqlite3_column_type(row, 2) != SQLITE_NULL)
                 fprintf(text, "; rank correlation %.2f", sqlite3_column_double(row, 2));
+        if (sqlite3_column_double(row, 5) >= REPORT_KERNEL_RATIO_MIN)
+                fprintf(text, "; the kernel took %.0f %% of the CPU time",
+                        100 * sqlite3_column_double(row, 5));
         putc('.', text);
 }
 
