@@ -21,6 +21,7 @@
 #include "launch.h"
 #include "native_run.h"
 #include "own_allocator.h"
+#include "perf/facts/machine_facts.h"
 #include "record_command.h"
 #include "record_facts.h"
 #include "record_options.h"
@@ -134,20 +135,26 @@ static void tell_default_model(const struct recording *recording)
 {
         const char *cpu = recording->options->source.sim_cpu;
         struct sim_preset preset;
+        struct machine machine;
         struct diag ignored;
         if (!recording->default_model ||
             sim_preset_build(cpu, recording->options->source.sim_set, &preset, &ignored) <
                 0)
                 return;
+        machine_read("", &machine);
         if (strcmp(cpu, SIM_PRESET_HOST) == 0)
                 diag_printf(name, "simulated CPU: this machine, as calibrated");
         else
                 diag_printf(
                     name,
-                    "simulated CPU: %s, %s, with this machine's caches and clock; "
-                    "'memlag calibrate' makes it more exact",
+                    "simulated CPU: %s, %s, with this machine's caches and clock; %s",
                     preset.name,
-                    preset.unlike ? preset.unlike : "this machine's microarchitecture");
+                    preset.unlike ? preset.unlike : "this machine's microarchitecture",
+                    machine.hypervisor
+                        ? "other virtual machines may share the L3: 'memlag calibrate' "
+                          "measures what is left"
+                        : "'memlag calibrate' makes it more exact");
+        machine_free(&machine);
 }
 
 /* Starts the command under the source, or the source alone. */
