@@ -46,7 +46,8 @@
         PERCENT("use_ratio", "used") \
         PERCENT("productive_ratio", "work") \
         PERCENT("latency_ratio", "latency") \
-        PERCENT("bandwidth_ratio", "bandwidth")
+        PERCENT("bandwidth_ratio", "bandwidth") \
+        PERCENT("other_stall_ratio", "other")
 /* The sizes of caches for the whole run and for the ?1 objects with most lines. */
 #define WORKING_SETS \
         "WITH every AS MATERIALIZED (" \
@@ -335,11 +336,12 @@ static const struct report_kind kinds[] = {
             "SELECT phase, printf('%.3f', start_ns / 1e6) AS \"start ms\","
             " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
             " coalesce(" REPORT_BOUND("p.bound") ", '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
-        .alignment = "rrrlrrrrrrrr",
+        .alignment = "rrrlrrrrrrrrr",
         .legend =
             "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
             "share of the DRAM bandwidth that so many cores can reach; work: share of the "
-            "cycles that executed; latency, bandwidth: share of the cycles that stalled for it",
+            "cycles that executed; latency, bandwidth: share that stalled for it; other: the rest "
+            "(the kernel, L1, stores, translation, arithmetic)",
     },
 };
 /* clang-format on */
