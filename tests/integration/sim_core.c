@@ -113,6 +113,23 @@ static void add_simple(long steps, int chained)
         }
 }
 
+/* Eight times a loop of four instructions, SKIPPED bytes behind the begin of a line of code.
+ * Behind 57 the second instruction begins in this line, and the third in the next. */
+#define LOOP_BEHIND(NAME, SKIPPED)                                                       \
+        static void NAME(long steps)                                                     \
+        {                                                                                \
+                long count = 8 * steps;                                                  \
+                __asm__ volatile(".p2align 6\n .skip " SKIPPED ", 0x90\n"                \
+                                 "1: lea 1(%%rdi), %%rsi\n lea 2(%%rdi), %%rdx\n"        \
+                                 "dec %0\n jnz 1b\n"                                     \
+                                 : "+c"(count)                                           \
+                                 :                                                       \
+                                 : "rsi", "rdx", "cc");                                  \
+        }
+
+LOOP_BEHIND(loop_in_line, "64")
+LOOP_BEHIND(loop_over_lines, "57")
+
 /* Chains of 24, each behind a load of L3, that need nothing of each other; their sum. */
 static uint64_t add_behind_loads(const char *buffer, long steps)
 {
@@ -496,6 +513,10 @@ static int run(const char *kernel, long steps, void *p)
                 add_simple(steps, 1);
         else if (strcmp(kernel, "simple-independent") == 0)
                 add_simple(steps, 0);
+        else if (strcmp(kernel, "loop-in-line") == 0)
+                loop_in_line(steps);
+        else if (strcmp(kernel, "loop-over-lines") == 0)
+                loop_over_lines(steps);
         else if (strcmp(kernel, "chains") == 0)
                 return add_behind_loads(p, steps) == 1;
         else if (strcmp(kernel, "branch-random") == 0)

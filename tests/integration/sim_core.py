@@ -44,8 +44,8 @@ TOGETHER = {
     CACHES: "count-4 chase branch-random",
     ("--sim-set", "store_forward.renames=1"): "count-4 count-alike count-byte",
     ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
-    PREDICTED: """branch-never branch-random branch-late branch-early calls gather-branch
-        gather-branch-dependent""",
+    PREDICTED: """branch-never branch-random branch-late branch-early calls loop-in-line
+        loop-over-lines gather-branch gather-branch-dependent""",
     SMALL_L3: """vectors-fill string-fill string-fill-words string-fill-down vectors-copy
         string-copy string-copy-words string-copy-odd""",
 }
@@ -219,6 +219,11 @@ for kernel, expected in (("branch-late", begun_behind),
 expect("calls", per_step("calls", *PREDICTED)[CYCLES], PRESET["fetch.call_cycles"] + 2, 0.03)
 if per_step("calls")[CYCLES] > PRESET["fetch.call_cycles"] / 2:
     sys.exit("the front end is followed without --sim-detail branches")
+
+# A loop comes once a cycle from one line of code, and every second cycle from two, also if an
+# instruction lies in both. A step makes eight passes.
+for kernel, cycles in (("loop-in-line", 8), ("loop-over-lines", 16)):
+    expect(kernel, per_step(kernel, *PREDICTED)[CYCLES], cycles, 0.03)
 
 # A load waits for stores that have each a part of it, but not for one that has all of it,
 # nor for one that is long past: of 256 instructions four issue in a cycle.

@@ -54,6 +54,7 @@ struct pass {
         UInt counted_at_exit;   /* the same at the last exit that wrote ready times */
         UInt loads;             /* loads with a separate slot */
         Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
+        ULong run_line;         /* of code, where its latest instruction begins */
         UInt run_length;        /* its instructions since the last delivery */
         struct depend operands; /* of the current instruction's arithmetic */
         Bool of_vectors;        /* it is */

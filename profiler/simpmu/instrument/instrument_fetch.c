@@ -46,16 +46,18 @@ static void add_line(struct pass *pass, ULong line, UInt instructions)
 }
 
 /* The instruction of LENGTH bytes at IP comes next. Returns the slots at which it
- * begins a run, or a part of a run. A block's first instruction continues the previous
- * run. If a branch ended that run, the branch's block has counted it. */
+ * begins a run, or a part of a run. An instruction belongs to the line of its first byte.
+ * A block's first instruction continues the previous run. If a branch ended that run, the
+ * branch's block has counted it. */
 static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
 {
-        Bool goes_on = pass->run_ip == 0 || (ip == pass->run_ip && ip % LINE_BYTES != 0 &&
-                                             ip >> LINE_SHIFT == (ip - 1) >> LINE_SHIFT);
+        Bool goes_on = pass->run_ip == 0 || (ip == pass->run_ip &&
+                                             ip >> LINE_SHIFT == pass->run_line);
         Bool same_part = goes_on && pass->run_length <
                                         (UInt)tool_machine.params.fetch_run_instructions;
 
         pass->run_ip = ip + length;
+        pass->run_line = ip >> LINE_SHIFT;
         pass->run_length = same_part ? pass->run_length + 1 : 1;
         return same_part ? 0 : (UInt)tool_machine.fetch.run_slots;
 }
