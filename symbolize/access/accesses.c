@@ -19,7 +19,6 @@
 /* Tells which function or variable an address or a word of a file belongs to. */
 struct linkage {
         const struct symbol_table *symbols;
-        bool may_fold; /* functions, by its linker */
         struct thread_slots threads;
         struct memory_slots memory;
 };
@@ -40,6 +39,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                             struct access **accesses, size_t count)
 {
         Dwarf_Die function = accesses[0]->code->function_die;
+        Dwarf_Addr entry;
         struct flow_input input = {.reader = reader,
                                    .file = file,
                                    .slots = &linkage->threads,
@@ -60,8 +60,8 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                                   .variable = {.type = TYPE_NONE}};
         int error = globals_of_unit(globals, &function);
 
-        if (!error && rule_applies("folded"))
-                error = folded_function(&globals->folded, &function, &input.folded);
+        input.folded = !error && die_entry_address(reader->dwarf, &function, &entry) &&
+                       globals_folded(globals, entry);
         if (!error)
                 error = flow_function(&input, answers, count);
         bool of_gcc = function_is_of_gcc(reader->dwarf, &function);
@@ -80,15 +80,10 @@ static int find_in_functions(struct type_reader *reader, const struct elf_file *
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
 {
-        struct globals globals = {
-            .reader = reader,
-            .symbols = linkage->symbols,
-            .memory_slots = &linkage->memory,
-            .file = file,
-            .folded = {.functions = {.dwarf = reader->dwarf, .file = file},
-                       .origins = {.dwarf = reader->dwarf},
-                       .symbols = linkage->symbols,
-                       .by_linker = linkage->may_fold}};
+        struct globals globals = {.reader = reader,
+                                  .symbols = linkage->symbols,
+                                  .memory_slots = &linkage->memory,
+                                  .file = file};
         int error = 0;
 
         for (size_t i = 0, end; i < count && !error; i = end) {
@@ -290,9 +285,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, const struct code_frames *frames,
                 struct access **accesses, size_t count)
 {
-        struct linkage linkage = {
-            .symbols = symbols,
-            .may_fold = count > 0 && folded_by_linker(file, reader->dwarf->source)};
+        struct linkage linkage = {.symbols = symbols};
         int error = count > 0 ? thread_slots_read(&linkage.threads, file) : 0;
 
         if (!error && count > 0)

@@ -7,6 +7,7 @@
 
 #include "append.h"
 #include "die_walk.h"
+#include "folded.h"
 #include "location.h"
 #include "name.h"
 #include "rule.h"
@@ -21,8 +22,6 @@ struct global {
 struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;
-        bool folded_known;
-        bool folded; /* it is several of the source, see folded.h */
 };
 
 static int add_function(struct globals *globals, Dwarf_Die *die)
@@ -183,7 +182,8 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
         return found ? name_of(globals, &found->die) : 0;
 }
 
-static struct global_function *function_at(const struct globals *globals, uint64_t vaddr)
+static const struct global_function *function_at(const struct globals *globals,
+                                                 uint64_t vaddr)
 {
         const struct global_function key = {.vaddr = vaddr};
 
@@ -193,20 +193,10 @@ static struct global_function *function_at(const struct globals *globals, uint64
                    : NULL;
 }
 
-bool globals_folded(struct globals *globals, uint64_t vaddr)
+bool globals_folded(const struct globals *globals, uint64_t vaddr)
 {
-        struct global_function *function = function_at(globals, vaddr);
-
-        if (!function)
-                return false;
-        if (!function->folded_known && rule_applies("folded")) {
-                Dwarf_Die die = function->die;
-
-                if (folded_function(&globals->folded, &die, &function->folded) < 0)
-                        globals->reader->error = -ENOMEM;
-                function->folded_known = true;
-        }
-        return function->folded;
+        return rule_applies("folded") && function_at(globals, vaddr) &&
+               folded_function(globals->file, globals->symbols, vaddr);
 }
 
 enum memory_function globals_called(const struct globals *globals,
@@ -237,6 +227,5 @@ void globals_free(struct globals *globals)
 {
         free(globals->functions);
         free(globals->items);
-        folded_free(&globals->folded);
         *globals = (struct globals){0};
 }

@@ -5,7 +5,6 @@
 #define MEMLAG_SYMBOLIZE_GLOBALS_H
 
 #include "die_type.h"
-#include "folded.h"
 #include "memory_function.h"
 #include "symbol_table.h"
 
@@ -24,7 +23,6 @@ struct globals {
         struct global_function *functions;
         size_t function_count;
         size_t function_capacity;
-        struct folded folded; /* of all functions of FILE */
 };
 
 /* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */
@@ -41,8 +39,8 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
  * or void. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 
-/* Whether that function is several of the source. */
-bool globals_folded(struct globals *globals, uint64_t vaddr);
+/* Whether that function is several of the source (folded.h). */
+bool globals_folded(const struct globals *globals, uint64_t vaddr);
 
 /* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
  */

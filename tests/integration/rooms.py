@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 STAGES = ("profiler", "symbolize", "analysis", "microbench")
 ONE_WAY = ("profiler/perf/", "profiler/simpmu/", "analysis/", "microbench/",
            *(f"symbolize/{room}/" for room in (
-               "access", "base", "code", "doubt", "elf", "evidence", "flow", "folded", "linkage",
+               "access", "base", "code", "doubt", "elf", "evidence", "flow", "linkage",
                "names", "objects", "types", "use", "variables")))
 FILES_MAX = 40
 
