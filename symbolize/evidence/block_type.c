@@ -149,29 +149,18 @@ bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside
                 holds_at(types, type, inside - (uint64_t)place->offset, place->type));
 }
 
-/* Whether PLACE, INSIDE a block, is in a structure that begins before that. */
-static bool begins_before(const struct types *types, uint64_t inside,
-                          const struct place_value *place)
-{
-        return place->type != TYPE_NONE && !place->indexed &&
-               types->items[place->type].kind == TYPE_STRUCT &&
-               place_stays_inside(types, place) && inside < place_offset(types, place);
-}
-
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place)
 {
         uint64_t bytes = type_size(types, type);
 
         if (type == TYPE_NONE)
-                return begins_before(types, inside, place) ? BLOCK_BEFORE : 0;
+                return 0;
         if (block_type_agrees(types, type, inside, place))
                 return BLOCK_AGREES |
                        (type_same(types, type, place->type) ? BLOCK_IS : 0);
         uint64_t start = inside - place_offset(types, place);
 
-        if (begins_before(types, inside, place))
-                return BLOCK_DIFFERS | BLOCK_BEFORE;
         if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0)
                 return BLOCK_DIFFERS;
         if (start % bytes != 0)

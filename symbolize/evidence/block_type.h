@@ -30,8 +30,7 @@ enum block_relation {
         BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
         BLOCK_IS = 16,     /* it is the allocated type */
         BLOCK_BEGINS = 32, /* what differs begins where an item does */
-        BLOCK_BETWEEN = 64, /* it is a structure, and begins where no item does */
-        BLOCK_BEFORE = 128  /* the same, before the block */
+        BLOCK_BETWEEN = 64 /* it is a structure, and begins where no item does */
 };
 
 /* Uses the innermost function of STACK that does not only pass the block on. A type of no

@@ -4,7 +4,6 @@
  * member of another type. */
 #include "type_by_block.h"
 
-#include "inner_structure.h"
 #include "rule.h"
 #include "sample_field.h"
 #include "type_by_function.h"
@@ -152,34 +151,6 @@ static struct sample_type by_merged(const struct here *here, struct sample_type 
         return found.reason == TYPED ? found : type_left_open(UNTYPED_OTHER_TYPE);
 }
 
-/* The instruction's pointer, which led to FOUND, is to a structure that is not in the
- * block. It came from a pointer to a shared member: a list's head is taken for an entry's
- * link. If the block's type has that member there, the member was read. */
-static struct sample_type by_member(const struct here *here, struct sample_type found)
-{
-        const struct types *types = here->types;
-
-        if (!rule_applies("shared-member") || !here->pointed || here->pointed->guessed)
-                return found;
-        if (relation_here(here) & (BLOCK_BETWEEN | BLOCK_BEFORE) &&
-            block_type_reaches(here->holds, types, here->bytes, here->inside, NULL,
-                               here->access->vector)) {
-                uint64_t at = block_type_offset(types, here->type, here->inside);
-
-                if (inner_structure_shared(types, here->pointed->type,
-                                           place_offset(types, here->pointed), here->type,
-                                           at))
-                        return allocated_field(here, here->access);
-                if (!inner_untold(types, here->type, at,
-                                  !found.field.shared &&
-                                      is_pointer(types, found.field.type)))
-                        return type_left_open(UNTYPED_OTHER_TYPE);
-        }
-        return here->finder->relations[here->place] & here->holds->seen & BLOCK_BEFORE
-                   ? type_left_open(UNTYPED_OTHER_TYPE)
-                   : found;
-}
-
 /* Whether a constant leads behind the pointer's target, in a block that holds more than
  * its type. */
 static bool leads_behind(const struct here *here)
@@ -278,8 +249,6 @@ struct sample_type type_by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
-        if (found.reason == TYPED)
-                found = by_member(&here, found);
         if (found.reason == TYPED)
                 found = by_merged(&here, found);
         if (found.reason != TYPED)

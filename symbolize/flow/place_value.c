@@ -4,7 +4,6 @@
 
 #include "common_factor.h"
 #include "elf_file.h"
-#include "inner_structure.h"
 #include "type_field.h"
 #include "type_index.h"
 
@@ -263,8 +262,8 @@ static bool is_around(const struct types *types, const struct place_value *a,
 {
         return a->kind == PLACE_POINTER && b->kind == PLACE_POINTER && is_exact(a) &&
                is_exact(b) && a->ahead == 0 && b->ahead == 0 && a->offset >= b->offset &&
-               inner_structure_begins(types, a->type, distance(a->offset, b->offset),
-                                      b->type);
+               type_has_structure(types, a->type, distance(a->offset, b->offset),
+                                  b->type);
 }
 
 struct place_value place_meet(const struct types *types, const struct place_value *a,
