@@ -127,7 +127,7 @@ uint32_t string_pool_format(struct string_pool *pool, const char *format, ...)
                 pool->error = -ENOMEM;
                 return 0;
         }
-        uint32_t id = string_pool_put(pool, text);
+        uint32_t id = put(pool, text, hash_bytes(text, (size_t)length));
 
         free(text);
         return id;
