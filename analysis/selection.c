@@ -150,6 +150,24 @@ static int store_words(struct db *db, const char *kind, const struct selection_l
         return code;
 }
 
+/* No thread is selected. */
+static int complain(struct db *db, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int code = statement_first(db,
+                                   "SELECT group_concat(kind || ' ' || word, ', ')"
+                                   " FROM temp.selected_word",
+                                   &row, diag);
+        if (code > 0)
+                code = diag_set(diag, -ENODATA,
+                                "%s has no %s; 'memlag report --by process --top=0' "
+                                "lists the processes, and --by thread the threads",
+                                sqlite3_db_filename(db_sqlite(db), "main"),
+                                statement_text(row, 0));
+        sqlite3_finalize(row);
+        return code;
+}
+
 static int find_threads(const struct selection *selection, struct db *db,
                         struct diag *diag)
 {
@@ -164,13 +182,7 @@ static int find_threads(const struct selection *selection, struct db *db,
         if (!code)
                 code = statement_number(db, "SELECT count(*) FROM selected_thread",
                                         &count, diag);
-        if (!code && !count)
-                code = diag_set(diag, -ENODATA,
-                                "%s has no such process or thread; 'memlag report --by "
-                                "process --top=0' lists the processes, and --by thread "
-                                "the threads",
-                                sqlite3_db_filename(db_sqlite(db), "main"));
-        return code;
+        return !code && !count ? complain(db, diag) : code;
 }
 
 /* ---- the selected time ---- */

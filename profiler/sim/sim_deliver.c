@@ -257,6 +257,10 @@ int sim_deliver(struct sink *sink, image_key image, struct simpmu_record *record
         switch (record->type) {
         case SIMPMU_THREAD:
                 return deliver_thread(sink, image, (struct simpmu_thread *)record, diag);
+        case SIMPMU_THREAD_NAME:
+                return sink_thread_name(sink, image, record->tid,
+                                        ((struct simpmu_thread_name *)record)->name,
+                                        diag);
         case SIMPMU_THREAD_EXIT:
                 return sink_thread_end(sink, time_ns, image, record->tid, diag);
         case SIMPMU_MAP:

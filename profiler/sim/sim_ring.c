@@ -197,6 +197,7 @@ static size_t least_size(uint16_t type)
             [SIMPMU_RESIZED] = sizeof(struct simpmu_free),
             [SIMPMU_LINE] = sizeof(struct simpmu_line),
             [SIMPMU_EXECUTED] = sizeof(struct simpmu_executed),
+            [SIMPMU_THREAD_NAME] = sizeof(struct simpmu_thread_name),
         };
         return type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }
@@ -259,6 +260,10 @@ const char *sim_record_fault(const struct simpmu_record *record, size_t size)
                 return has_text(record, size, offsetof(struct simpmu_process, executable))
                            ? NULL
                            : "a program's name without an end";
+        case SIMPMU_THREAD_NAME:
+                return has_text(record, size, offsetof(struct simpmu_thread_name, name))
+                           ? NULL
+                           : "a thread's name without an end";
         case SIMPMU_MAP:
                 return map_fault((const struct simpmu_map *)record, size);
         case SIMPMU_SAMPLE:

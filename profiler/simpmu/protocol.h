@@ -302,8 +302,9 @@ enum simpmu_record_type {
         SIMPMU_END,    /* last record: exit, fatal signal or exec */
         SIMPMU_RESIZE, /* a block is given another size, see heap/event.h */
         SIMPMU_RESIZED,
-        SIMPMU_LINE,    /* what became of a sample's line */
-        SIMPMU_EXECUTED /* a sample of time, see period_instructions */
+        SIMPMU_LINE,     /* what became of a sample's line */
+        SIMPMU_EXECUTED, /* a sample of time, see period_instructions */
+        SIMPMU_THREAD_NAME
 };
 
 /* time_ns does not decrease from record to record of a slice, except in
@@ -351,6 +352,14 @@ struct simpmu_thread {
         struct simpmu_record header;
         uint64_t stack_low; /* the thread's stack, 0 when not known */
         uint64_t stack_high;
+};
+
+#define SIMPMU_NAME_BYTES 16 /* TASK_COMM_LEN of the kernel */
+
+/* A thread's name, at its start and after each change. */
+struct simpmu_thread_name {
+        struct simpmu_record header;
+        char name[SIMPMU_NAME_BYTES]; /* NUL-terminated */
 };
 
 /* flags of SIMPMU_MAP */

@@ -92,6 +92,8 @@ static inline Bool is_in_procfs(Int fd)
                system[0] == PROC_MAGIC;
 }
 
+#define PR_SET_NAME 15 /* from linux/prctl.h, which Valgrind's headers lack */
+
 /* From linux/mman.h, which Valgrind's headers do not have whole. */
 #define MAP_LOCKED          0x2000
 #define MAP_POPULATE        0x8000

@@ -84,10 +84,10 @@ UInt threads_alive(const ThreadId **tids); /* live threads; returns how many */
 const struct core *threads_core(ThreadId tid);
 ULong threads_running_clock_but(ThreadId tid);
 UInt threads_lwp(ThreadId tid); /* Linux thread id */
-void threads_after_fork(void); /* in the parent, and in the child */
+void threads_after_fork(void);  /* in the parent, and in the child */
 void threads_forked(ThreadId tid);
 void threads_note_counters(ThreadId tid); /* of the current interval */
-void threads_tell(ThreadId tid); /* writes a thread's SIMPMU_THREAD */
+void threads_tell(ThreadId tid);          /* writes a thread's SIMPMU_THREAD and name */
 void threads_finish(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
@@ -127,6 +127,10 @@ void futex_forked(void);
 
 /* task_state.c: whether the kernel has this thread of the process ready to run. */
 Bool task_wants_processor(UInt lwp);
+/* Fills in the thread's name; False: it is not known. */
+Bool task_name(UInt lwp, HChar name[SIMPMU_NAME_BYTES]);
+/* The thread that gets a name by this call of thread LWP, which succeeded; 0: none. */
+UInt task_named(UInt lwp, UInt number, const UWord *arguments);
 
 /* images.c: the process, its mappings. */
 void images_register(void);

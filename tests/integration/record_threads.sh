@@ -140,3 +140,50 @@ ends 0 timeout 100 "$MEMLAG" record $SIM --no-heap -o yielding.db -- ./yielding 
 holds yielding.db 1 "SELECT sum(value) * 1000.0 / ((SELECT value FROM machine WHERE key = 'clock_mhz')
         * (SELECT value FROM run_info WHERE key = 'duration_ns')) >= 1.5
         FROM reading JOIN counter USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'"
+
+# Names that a thread gives itself, or its creator gives it, or a child takes for itself; a
+# thread without its own has its creator's.
+cat >names.c <<'EOF'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_barrier_t named;
+
+static void *run(void *name)
+{
+        if (name)
+                pthread_setname_np(pthread_self(), name);
+        pthread_barrier_wait(&named);
+        return NULL;
+}
+
+int main(void)
+{
+        static char own[] = "own name";
+        pthread_t threads[3];
+        pthread_barrier_init(&named, NULL, 4);
+        if (fork() == 0)
+                _exit(prctl(PR_SET_NAME, "(child)"));
+        wait(NULL);
+        for (int i = 0; i < 3; i++)
+                pthread_create(&threads[i], NULL, run, i == 0 ? own : NULL);
+        if (pthread_setname_np(threads[1], "by its creator"))
+                return 1;
+        pthread_barrier_wait(&named);
+        for (int i = 0; i < 3; i++)
+                pthread_join(threads[i], NULL);
+        return 0;
+}
+EOF
+"${CC:-cc}" -O1 -pthread names.c -o names
+ends 0 "$MEMLAG" record $SIM -o names.db -- ./names >out
+holds names.db "(child),by its creator,names,names,own name" "SELECT group_concat(name)
+        FROM (SELECT name FROM thread ORDER BY name)"
+holds names.db "(child)" "SELECT name FROM process_view WHERE parent_pid IS NOT NULL"
+ends 1 "$MEMLAG" report --thread unheard-of names.db
+says unheard-of
+ends 0 "$MEMLAG" report --thread 'own*' names.db >out

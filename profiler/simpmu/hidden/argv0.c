@@ -17,8 +17,6 @@
 #include "compat/program.h"
 #include "syscalls.h"
 
-#define PR_SET_NAME 15 /* from linux/prctl.h, which Valgrind's headers lack */
-
 static const HChar prefix[] = "--argv0=";
 static const HChar *name; /* NULL: as the core has it */
 

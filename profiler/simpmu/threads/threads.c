@@ -493,6 +493,20 @@ static void after_populating(ThreadId tid, const struct populated *memory)
                      written(thread, NULL, memory->start, memory->bytes, memory));
 }
 
+static void tell_name(UInt lwp, ULong now_ns)
+{
+        HChar name[SIMPMU_NAME_BYTES];
+        struct simpmu_thread_name *record;
+
+        if (!task_name(lwp, name))
+                return;
+        record = ring_begin(SIMPMU_THREAD_NAME, 0, now_ns, lwp, sizeof(*record));
+        if (record == NULL)
+                return;
+        VG_(memcpy)(record->name, name, sizeof(name));
+        ring_publish(record);
+}
+
 static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt count,
                             SysRes result)
 {
@@ -514,6 +528,9 @@ static void on_syscall_done(ThreadId tid, UInt number, UWord *arguments, UInt co
                 return;
         }
         if (!sr_isError(result)) {
+                UInt named = task_named(threads[tid]->lwp, number, arguments);
+                if (named != 0)
+                        tell_name(named, threads_slots_to_ns(clock_of(threads[tid])));
                 images_after_syscall(number, arguments, sr_Res(result));
                 exec_fd_opened(number, arguments, (Int)sr_Res(result));
                 if (images_populated(number, arguments, sr_Res(result), &memory))
@@ -590,6 +607,7 @@ void threads_tell(ThreadId tid)
         record->stack_low = stack_high == 0 ? 0 : stack_high + 1 - stack_size;
         record->stack_high = stack_high == 0 ? 0 : stack_high + 1;
         ring_publish(record);
+        tell_name(threads[tid]->lwp, threads_slots_to_ns(clock_of(threads[tid])));
 }
 
 /* Runs in the thread itself. */
@@ -599,11 +617,11 @@ static void on_first_instruction(ThreadId tid)
 
         VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(middle), (const UChar *)&middle);
         threads[tid]->lwp = (UInt)VG_(gettid)();
-        threads_tell(tid);
         if (tid == 1) {
-                argv0_restore(tid);
+                argv0_restore(tid); /* names the thread, too */
                 preload_restore(tid);
         }
+        threads_tell(tid);
 }
 
 static void write_exit(ThreadId tid)
