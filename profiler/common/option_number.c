@@ -21,6 +21,23 @@ bool number_parse(const char *text, size_t length, double *value)
         return whole + fraction > 0 && whole + point + fraction == length;
 }
 
+/* The power of two that the unit C of bytes stands for; 0: C is no unit. */
+static unsigned unit_shift(char c)
+{
+        static const char units[] = "KMGT";
+        const char *unit = c ? strchr(units, c) : NULL;
+        return unit ? 10 * (unsigned)(unit - units + 1) : 0;
+}
+
+bool number_parse_bytes(const char *text, size_t length, double *value)
+{
+        unsigned shift = length > 0 ? unit_shift(text[length - 1]) : 0;
+        if (!number_parse(text, length - (shift > 0), value))
+                return false;
+        *value *= (double)(UINT64_C(1) << shift);
+        return true;
+}
+
 int option_number(const char *option, const char *text, double least, double most,
                   double *value, struct diag *diag)
 {
@@ -58,12 +75,10 @@ int option_whole(const char *option, const char *text, uint64_t least, uint64_t 
 int option_bytes(const char *option, const char *text, uint64_t least, uint64_t most,
                  uint64_t *value, struct diag *diag)
 {
-        static const char units[] = "KMGT";
         const char *end;
         bool read = read_digits(text, &end, value);
-        const char *unit = *end ? strchr(units, *end) : NULL;
-        unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-        if (!read || end[unit != NULL] || *value > (uint64_t)INT64_MAX >> shift)
+        unsigned shift = unit_shift(*end);
+        if (!read || end[shift > 0] || *value > (uint64_t)INT64_MAX >> shift)
                 return diag_set(diag, -EINVAL,
                                 "%s: '%s' is not a number of bytes, such as 64K or 2G",
                                 option, text);

@@ -13,6 +13,8 @@
 
 /* Parses the LENGTH bytes at TEXT; false: not a number. */
 bool number_parse(const char *text, size_t length, double *value);
+/* Likewise, with a unit as in option_bytes. */
+bool number_parse_bytes(const char *text, size_t length, double *value);
 
 /* The value TEXT of OPTION ("--period"), from LEAST to MOST. 0, or -EINVAL with a
  * message. */

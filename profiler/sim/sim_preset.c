@@ -184,7 +184,9 @@ static int set_value(struct sim_preset *preset, size_t index, struct span text,
         const struct sim_parameter *p = &sim_parameters[index];
         int shown = text.length > 60 ? 60 : (int)text.length;
         double value;
-        if (!number_parse(text.start, text.length, &value))
+        bool is_size = strncmp(p->unit, "bytes", 5) == 0 && p->unit[5] != '/';
+        if (!(is_size ? number_parse_bytes : number_parse)(text.start, text.length,
+                                                           &value))
                 return diag_set(diag, -EINVAL,
                                 "%s: %s: '%.*s' is not a number; give one from %.10g to "
                                 "%.10g (%s)",

@@ -126,6 +126,12 @@ TEST(settings_change_one_parameter)
         assert_true(preset.params.fetch_runs == 0.5);
         assert_true(preset.from_command_line[SIM_PARAMETER_COUNT - 1]);
         assert_false(preset.from_command_line[0]);
+        assert_ok(sim_preset_set(&preset, "l3.size_bytes=6M", &diag));
+        assert_true(preset.params.l3_bytes == 6291456);
+        assert_true(sim_preset_set(&preset, "core.count=1K", &diag) < 0);
+        assert_true(sim_preset_set(&preset, "l2.bytes_per_cycle=1K", &diag) < 0);
+        assert_true(sim_preset_set(&preset, "l3.size_bytes=M", &diag) < 0);
+        assert_true(sim_preset_set(&preset, "l3.size_bytes=2G", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwidth_gbs", &diag) < 0);
         assert_true(sim_preset_set(&preset, "dram.bandwith_gbs=1", &diag) < 0);
         assert_non_null(strstr(diag.text, "did you mean 'dram.bandwidth_gbs'"));
