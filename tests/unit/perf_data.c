@@ -2,8 +2,6 @@
 /* The reader of recordings that are made by hand from perf's description of the format,
  * and cut short in every way. tests/integration/import.py reads those of real machines.
  */
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "perf_data.h"
@@ -13,7 +11,7 @@
 /* ---- recordings by hand ---- */
 
 struct maker {
-        uint8_t bytes[1 << 20];
+        uint8_t bytes[1 << 21];
         size_t size;
 };
 
@@ -278,6 +276,21 @@ TEST(names_and_features)
         put_string(&made, "perf");
         put_string(&made, "it's");
         put_string(&made, "");
+        put_header(&made, 80, 8 + 8 + 2 * (64 + 4 + 68)); /* EVENT_DESC */
+        put_u64(&made, 12);
+        put_u32s(&made, 2, (const uint32_t[]){2, 64});
+        for (int event = 0; event < 2; event++) { /* without a name; one too many */
+                put_attr(&made, SAMPLE_TYPE, 64);
+                put_u32(&made, 0);
+                put_string(&made, event == 0 ? "" : "nobody's");
+        }
+        put_header(&made, 80, 8 + 4 + 68 + 4 + 2 * 68); /* CPU_TOPOLOGY */
+        put_u64(&made, 13);
+        put_u32(&made, 1);
+        put_string(&made, "0-3");
+        put_u32(&made, 2);
+        put_string(&made, "0-1");
+        put_string(&made, "2-3");
         put_header(&made, 80, 8 + 4 + 20 + 68); /* NUMA_TOPOLOGY */
         put_u64(&made, 14);
         put_u32(&made, 1);
@@ -306,6 +319,7 @@ TEST(names_and_features)
         assert_string_equal(reading.command, "[perf][it's][]");
         assert_string_equal(reading.facts,
                             "cpu=A CPU @ 2 GHz;"
+                            "packages=1;cores=2;"
                             "numa_nodes=3: cpus 0-7, 4 MiB;l2_bytes=1048576;"
                             "line_bytes=64;cpu_pmu_caps=max_precise=3;"
                             "hybrid=cpu_core: cpus 0-15;");
@@ -328,6 +342,15 @@ TEST(rounds_and_unknown_types)
         assert_int_equal(reading.rounds, 1);
         assert_int_equal(reading.counts.unknown_records, 1);
         assert_int_equal(reading.counts.aux_bytes, 24);
+}
+
+/* More than is read at a time. */
+TEST(many_records)
+{
+        begin_pipe_of(&made, 72); /* records go across the ends of what is read */
+        for (uint64_t time = 0; time < 50000; time++)
+                put_sample(&made, 7, time);
+        read_made(&made, 50000);
 }
 
 TEST(compressed_records)
