@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as this machine's calibration and as the validation of its
  * counters. The preset made from the calibration must be safe to parse and check. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "calibration.h"
 #include "calibration_show.h"
 #include "host_preset.h"

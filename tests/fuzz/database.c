@@ -3,9 +3,6 @@
  * input is a byte that chooses the command, and edits of FUZZ_DATABASE, a small recording
  * with findings: values in its rows, or bytes of its file. */
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis.h"
 #include "command.h"

@@ -2,10 +2,6 @@
 /* Fuzz target: a program, and the file that dwz moved the common part of its debug
  * information to. The input is the program's size in 2 bytes, the program and that file.
  * All entries, with their names, ranges and types, are read. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "die_type.h"
 #include "die_walk.h"
 #include "input_file.h"

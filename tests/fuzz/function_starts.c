@@ -2,9 +2,6 @@
 /* Fuzz target: the function starts in the unwind table of a stripped program. The input
  * is the sections .eh_frame_hdr and .eh_frame, one after the other, as for the tracker's
  * unwinder; both are read as .eh_frame. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "function_start.h"
 #include "target.h"
 

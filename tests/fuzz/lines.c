@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: tables of lines. Input: the length of texts, these, .debug_line. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "line_program.h"
 #include "target.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as the section .gnu_debugdata of a stripped program. */
-#include <stdlib.h>
-
 #include "mini_debug.h"
 #include "target.h"
 

@@ -2,12 +2,9 @@
 /* Fuzz target: the reader of recordings with the queue behind it. The input is a whole
  * recording, as a file and, where it has that form, through a pipe. Every record is
  * decoded, and every byte that the reader keeps is read. */
-
-#include <string.h>
-
+#include "perf_data.h"
 #include "input_file.h"
 #include "order.h"
-#include "perf_data.h"
 #include "target.h"
 
 enum { QUEUE_BYTES = 1 << 16 };

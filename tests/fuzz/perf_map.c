@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a just-in-time compiler's list of functions. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "perf_map.h"
 #include "target.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as the text of a CPU to simulate. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim_preset.h"
 #include "target.h"

@@ -4,8 +4,6 @@
  * records. Every byte that a decoded record points to is read: a sanitizer sees a pointer
  * that leads out of the record. */
 #include <linux/perf_event.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "datasrc.h"
 #include "record.h"

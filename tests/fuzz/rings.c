@@ -4,11 +4,7 @@
  * choose the consumer, 2 bytes with the size of the first process's ring, and both rings.
  * The rows go to row_writer.h. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "heap_transport.h"
 #include "row_writer.h"

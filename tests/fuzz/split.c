@@ -2,10 +2,6 @@
 /* Fuzz target: the number of a unit, then any bytes as a .dwo file and as a package. The
  * target looks for the unit, and for a type with that signature, and reads both to the
  * end. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "die_walk.h"
 #include "input_file.h"
 #include "split_types.h"

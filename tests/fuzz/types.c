@@ -2,9 +2,6 @@
 /* Fuzz target: the fields at an offset of a type, and the decoder of instructions. The
  * input is a number of members, the members (struct packed_member), types made of
  * members, and code. Members may have any type, also one that holds them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "flow_instruction.h"
 #include "target.h"
 #include "type_index.h"

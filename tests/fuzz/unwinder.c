@@ -2,12 +2,9 @@
 /* Fuzz target: the heap tracker's rules for unwinding, which it reads from any file that
  * the target has loaded. The input is the sections .eh_frame_hdr and .eh_frame, one after
  * the other; they end where memory does. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "unwinder.h"
 #include "heap_calls.h"
 #include "target.h"
-#include "unwinder.h"
 
 enum { PLACES = 64 };
 

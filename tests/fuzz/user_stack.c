@@ -3,9 +3,6 @@
  * the stack and the registers, and then the file. */
 #include <linux/perf_event.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "db.h"
 #include "input_file.h"
 #include "target.h"

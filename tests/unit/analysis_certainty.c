@@ -3,7 +3,6 @@
 #include "certainty.h"
 #include "measured.h"
 #include "unit_test.h"
-#include <math.h>
 
 /* Loads take half of the cycles, split FIRST : SECOND between DRAM and a cache. */
 static struct verdict_facts two_causes(double first, double second, int64_t samples)

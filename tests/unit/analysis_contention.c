@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for intervals, at their boundaries and on loads of known construction. */
-#include <math.h>
-
 #include "analysis_test.h"
 #include "contention.h"
 #include "interval_samples.h"

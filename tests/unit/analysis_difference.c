@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Intervals of estimates and of differences, against published values. How often they
  * hold a difference whose true value is known. */
-#include <math.h>
-
 #include "difference.h"
 #include "tally.h"
 #include "unit_test.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimated gains of loads whose waits are known by construction. */
-#include <math.h>
-
 #include "analysis_test.h"
 #include "gain.h"
 #include "prefetch_distance.h"

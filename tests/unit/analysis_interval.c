@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter values of threads become intervals with metrics known by arithmetic. */
-#include <math.h>
-
 #include "analysis_test.h"
 #include "counters.h"
 #include "interval.h"

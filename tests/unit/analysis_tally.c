@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Shares, their intervals of confidence and percentiles against known values. */
-#include <math.h>
-#include <time.h>
-
 #include "analysis_test.h"
 #include "latencies.h"
 #include "pairs.h"

@@ -3,7 +3,6 @@
 #include "thresholds.h"
 #include "unit_test.h"
 #include "verdict.h"
-#include <math.h>
 
 static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l1d_latency_cycles = 4,

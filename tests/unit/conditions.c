@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits of a calibration on machines that are not here: their kernels' files. */
 #include "tree_test.h"
-#include <math.h>
 
 #include "cgroup.h"
 #include "interference.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The database as a file: created, opened, refused, replaced. */
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "db_test.h"
 #include "file_limit.h"

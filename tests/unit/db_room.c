@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits and reserve on a nearly full disk, whose free space the test simulates. */
 #include <dirent.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "room.h"
 #include "unit_test.h"

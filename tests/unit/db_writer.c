@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer of raw rows: its output, surviving rows, and the cost of a sample. */
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #define TEST_SETUP begin
 #include "db_test.h"

@@ -3,9 +3,6 @@
 #ifndef DIRECTORY_H
 #define DIRECTORY_H
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #ifndef TEST_SETUP
 #define TEST_SETUP enter_directory
 #endif

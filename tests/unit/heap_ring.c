@@ -2,11 +2,8 @@
 /* The heap tracker's ring, with writers interrupted after any instruction, for a while
  * or for ever. The reader gets all records of the other writers. The trap flag raises a
  * signal after each instruction; the signal handler jumps out of the writer. */
-#include <signal.h>
-#include <sys/mman.h>
-
-#include "heap_calls.h"
 #include "heap_ring.h"
+#include "heap_calls.h"
 #include "heap_thread.h"
 #include "link.h"
 #include "sim_ring.h"

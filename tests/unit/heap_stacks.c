@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks come out as they were put in, and take little more room than they need. */
-#include <unistd.h>
-
 #include "heap_stacks.h"
 #include "unit_test.h"
 

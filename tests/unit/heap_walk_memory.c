@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached walks are found while the words that they read are the same. */
 #include <pthread.h>
-#include <sys/mman.h>
 
 #define TEST_SETUP empty
 #include "unit_test.h"

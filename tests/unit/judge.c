@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Verdicts on counters with known faults, which M17 and B20 found. */
-#include <math.h>
-
 #include "judge.h"
 #include "unit_test.h"
 

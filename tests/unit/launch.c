@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher, seen from the target: inherited state, signals and end. */
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "launch.h"
 #include "unit_test.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The file that a recording is written to, by the user's pattern and the job's rank. */
-#include <unistd.h>
 
 #define TEST_SETUP without_ranks
 #include "output_name.h"

@@ -2,9 +2,7 @@
 /* A page fault happens between two reads of CLOCK_MONOTONIC; its record must agree. */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include <x86intrin.h>
 
 #include "clock.h"

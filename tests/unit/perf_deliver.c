@@ -4,7 +4,6 @@
 #include "sink_test.h"
 
 #include <linux/perf_event.h>
-#include <sys/mman.h>
 
 #include "perf_deliver.h"
 

@@ -3,9 +3,7 @@
  * second ring with page-fault events, exactly one for each touched page. */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "record.h"
 #include "ring.h"

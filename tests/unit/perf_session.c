@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session on this process: records come in the order of time; late ones are counted. */
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "session.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a hypervisor has the CPUs, by given and by measured round trips. */
-#include <math.h>
-
 #include "bounce.h"
 #include "cpu_places.h"
 #include "estimate.h"

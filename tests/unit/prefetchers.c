@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The prefetchers are restored however the switching process ends; devices are files. */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #define TEST_SETUP make_devices
 #include "directory.h"

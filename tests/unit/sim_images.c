@@ -3,12 +3,9 @@
 #define TEST_SETUP begin
 #include "sink_test.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "sim_images.h"
 #include "sim_ring.h"

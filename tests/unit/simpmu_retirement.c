@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The stall time that loads cause, and the two methods to sample it. */
-#include <math.h>
-
 #include "simpmu_rig.h"
 
 /* Sums over all samples, for each load instruction. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which bytes of a file are code: a segment loads them and the file has them. */
 #include <elf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "decoded.h"
 #include "elf_file.h"

@@ -2,8 +2,6 @@
 /* Packed debug information, and sections whose claimed sizes must not take memory. */
 #include <elf.h>
 #include <libdeflate.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "debug_image.h"

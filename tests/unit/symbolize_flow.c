@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers are followed through whole functions or not at all. */
 #include "dwarf_test.h"
-#include <inttypes.h>
 
 #include "accesses.h"
 #include "flow_walk.h"

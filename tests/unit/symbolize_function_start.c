@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwind tables by hand (LSB, "Exception Frames"); one is costly to read naively. */
-#include <time.h>
-
 #include "frame_entry.h"
 #include "function_start.h"
 #include "unit_test.h"

@@ -3,10 +3,6 @@
  * and touches no foreign memory (this test is also run under the sanitizers). PROGRAM is
  * a small program with types of every kind and with hostile_entries.c. */
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "module.h"
 #include "type_list.h"

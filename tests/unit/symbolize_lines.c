@@ -2,8 +2,6 @@
 /* Lines at addresses. This program has parts in DWARF 2, 3, 4 and 5, whose lines must be
  * the same as libdw's. In tables made by hand they must follow the standard. */
 #include "dwarf_test.h"
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "die.h"
 #include "file_path.h"

@@ -4,9 +4,6 @@
 #include "db_test.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <sys/mman.h>
 
 #include "symbolize.h"
 

@@ -2,8 +2,6 @@
 /* Places of samples by the mappings of their times. */
 #include "db_test.h"
 
-#include <inttypes.h>
-
 #include "symbolize.h"
 
 enum {
