@@ -6,9 +6,7 @@
 # time.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-command -v eu-addr2line >/dev/null || {
-        skip "no eu-addr2line here; install elfutils"
-}
+has eu-addr2line || exit 77
 source=$SOURCE_DIR/tests/integration/types/program.cc
 
 # build NAME COMPILER OPTION...
@@ -54,10 +52,7 @@ agree gcc-split=gcc
 build gcc-lto g++ -g -flto=1
 agree --agreeing 15 gcc-lto
 
-if ! command -v clang++ >/dev/null; then
-        echo "agreement: SKIPPED with clang: it is not installed" >&2
-        exit 0
-fi
+has clang++ || exit 0
 
 # The references do not read all of clang's DWARF 5. They get the same code with DWARF 4.
 for link in "" -flto; do

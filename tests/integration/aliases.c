@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* aliases DISTANCE COUNT: a store and a load that many bytes above it, COUNT times. Each
  * load waits for the one before, so that its latency is what a step takes. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "target.h"
 
-static __attribute__((noinline)) uint64_t chain(char *to, const char *from, long count)
+NOINLINE static uint64_t chain(char *to, const char *from, long count)
 {
         uint64_t next = 0;
 

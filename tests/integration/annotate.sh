@@ -4,10 +4,7 @@
 # the figures of the report, and those of a function add up to its samples.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >hot.c <<'END'
-#include <stdio.h>
-#include <stdlib.h>
-
+program hot -O2 <<'END'
 struct node {
 	struct node *next;
 	long value;
@@ -53,14 +50,13 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-"$CC" -O2 -g hot.c -o hot
 "$MEMLAG" record $SIM --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 
 # ---- debug information names the file relative to where it was compiled ----
 mkdir -p objects
-(cd objects && "$CC" -O2 -g ../hot.c -o ../relative)
+(cd objects && compile -O2 ../hot.c -o ../relative)
 "$MEMLAG" record $SIM --ldlat 30 --period 7 -o relative.db -- ./relative >/dev/null 2>&1
 "$MEMLAG" annotate -i relative.db walk >out 2>&1
 grep -q 'node = node->next; /\* chase \*/$' out || fail "no text of a relative path: $(cat out)"
@@ -102,8 +98,8 @@ expect "lines of the file" "$(rows_of hot.c "SELECT sum(samples) FROM r WHERE ki
         "$(count "SELECT sum(samples) FROM line_view WHERE file LIKE '%/hot.c'")"
 expect "one line" "$(rows_of "hot.c:$chase" "SELECT group_concat(DISTINCT line || source_text) FROM r WHERE kind = 'line'")" \
         "$chase                node = node->next; /* chase */"
-"$MEMLAG" annotate -i hot.db hot.c:6 >out
-grep -q "^  *6  *long value;$" out && grep -q "^  *3  *$" out && grep -q "hot.c:6: 0 samples" out ||
+"$MEMLAG" annotate -i hot.db hot.c:3 >out
+grep -q "^  *3  *long value;$" out && grep -q "^  *6  *$" out && grep -q "hot.c:3: 0 samples" out ||
         fail "a line without samples is not shown: $(cat out)"
 expect "lines of a range" "$(rows_of "hot.c:$inlined-$chase" "SELECT min(line) || ' ' || max(line) FROM r")" "$inlined $chase"
 
@@ -120,9 +116,7 @@ for syntax in att intel; do
         objdump -d --no-show-raw-insn -M $syntax hot >objdump.txt
         option=$([ $syntax = intel ] && echo --intel || true)
         "$MEMLAG" annotate -i hot.db $option --format json hot.c >rows.json
-        /usr/bin/python3 - objdump.txt rows.json <<'END' || fail "instructions are not objdump's ($syntax)"
-import json, re, sys
-
+        python objdump.txt rows.json <<'END' || fail "instructions are not objdump's ($syntax)"
 def plain(text):
     return re.sub(r"\s+", " ", re.sub(r"\s*[#<].*", "", text)).replace(" 0x0(", " (").strip().lower()
 
@@ -152,7 +146,7 @@ objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/
 # in the database. What is beside these, and another syntax, is not, and that is said.
 "$MEMLAG" annotate -i hot.db --source-path "$PWD" walk >recorded
 cp hot hot.recorded
-"$CC" -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
+compile -g0 -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
 "$MEMLAG" annotate -i hot.db --source-path "$PWD" walk >out
 cmp recorded out || fail "another program changes what is shown: $(cat out)"
 "$MEMLAG" annotate -i hot.db --asm walk >out
@@ -167,8 +161,7 @@ grep -q "^memlag annotate: No machine code of .*/hot (" err || fail "another pro
 rm hot
 "$MEMLAG" annotate -i hot.db --intel walk | tr '\n' ' ' | grep -q 'No machine code of .*/hot (not found)' || fail "a lost program is not told"
 # Damaged ones: cut off at every 997th byte, and with other bytes in its headers.
-/usr/bin/python3 - <<'END' || fail "a damaged program"
-import os, subprocess
+python <<'END' || fail "a damaged program"
 whole = open("hot.recorded", "rb").read()
 damaged = [whole[:n] for n in range(0, len(whole), 997)]
 damaged += [whole[:n] + bytes([0xff] * 8) + whole[n + 8:] for n in range(0, 900, 24)]
@@ -180,8 +173,7 @@ END
 cp -f hot.recorded hot && chmod +x hot
 
 # Where no type is known, the reason is told, in tables and to programs.
-cp hot.db open.db
-sqlite3 open.db "UPDATE attribution SET field_id = NULL, type_source_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
+changed hot.db open.db "UPDATE attribution SET field_id = NULL, type_source_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
         WHERE reason = 'index not proved') WHERE sample_id IN (SELECT sample_id FROM sample_view
         WHERE function = 'walk' AND type = 'struct node')"
 "$MEMLAG" annotate -i open.db walk | grep -q '^ .*  # main at hot.c:[0-9]*, no type: index not proved$' || fail "no reason without a type"
@@ -225,8 +217,7 @@ for option in "--source-path elsewhere/deep" "--substitute-path $PWD=$PWD/elsewh
         "$MEMLAG" annotate -i hot.db $option walk | grep -q '/\* chase \*/' || fail "no text with $option"
 done
 # Builds name sources by way of other directories. What leads out of FROM is not in TO.
-cp hot.db dotted.db
-sqlite3 dotted.db "UPDATE name SET text = '/build/objects/../src/./hot.c' WHERE text LIKE '%/hot.c'"
+changed hot.db dotted.db "UPDATE name SET text = '/build/objects/../src/./hot.c' WHERE text LIKE '%/hot.c'"
 "$MEMLAG" analyze dotted.db
 for option in "/build=elsewhere" "/build/src=elsewhere/deep" "/build/objects/../src=elsewhere/deep"; do
         mkdir -p elsewhere/src && cp -p elsewhere/deep/hot.c elsewhere/src/
@@ -250,8 +241,7 @@ rm elsewhere/hot.c && mkfifo elsewhere/hot.c
 timeout 10 "$MEMLAG" annotate -i hot.db --source-path elsewhere walk | grep -q 'not found' || fail "a pipe is read"
 
 # ---- what cannot be done -----------------------------------------------------------
-ends 1 "$MEMLAG" annotate -i hot.db nothing
-grep -q "no sample was in a function or file called 'nothing'" err || fail "says: $(cat err)"
+refuses 1 "no sample was in a function or file called 'nothing'" "$MEMLAG" annotate -i hot.db nothing
 # What is near is told: a mistyped name, lines in the wrong order.
 tells() { # WHAT TEXT: annotate ends with 1 and one line that has TEXT
         ends 1 "$MEMLAG" annotate -i hot.db "$1" >out
@@ -269,13 +259,11 @@ for wrong in "--top 2 walk" "--intel --no-asm" "--substitute-path x" "--source-p
         ends 2 "$MEMLAG" annotate -i hot.db $wrong
 done
 # What is gone is told as by other readers, and a line may have any number.
-cp hot.db viewless.db
-sqlite3 viewless.db "DROP VIEW sample_view"
-ends 1 "$MEMLAG" annotate -i viewless.db walk
-says "^memlag annotate: cannot read .*viewless.db: no such table: sample_view; make its views anew with 'memlag analyze'$"
+changed hot.db viewless.db "DROP VIEW sample_view"
+refuses 1 "^memlag annotate: cannot read .*viewless.db: no such table: sample_view; make its views anew with 'memlag analyze'$" \
+        "$MEMLAG" annotate -i viewless.db walk
 # Findings without names.
-cp hot.db nameless.db
-sqlite3 nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL;
+changed hot.db nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL;
         DELETE FROM code_frame"
 "$MEMLAG" analyze nameless.db
 "$MEMLAG" annotate -i nameless.db >out || fail "without names: status $?"

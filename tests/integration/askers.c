@@ -2,11 +2,9 @@
 /* A list whose nodes are a line of the cache each, three words of which are loaded, the
  * first one first; and bytes one after the other, of which each line's first asks for it,
  * in turns with loads elsewhere in the same block. And blocks that are freed in random
- * order: what the C library keeps before each block was asked for by the program's own load
- * of the block, and what it looks at of neighbouring blocks by itself. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+ * order: what the C library keeps before each block was asked for by the program's own
+ * load of the block, and what it looks at of neighbouring blocks by itself. */
+#include "target.h"
 
 struct node {
         uint64_t key;
@@ -25,7 +23,7 @@ static uint32_t any(uint32_t below)
         return (uint32_t)((uint64_t)state * below >> 32);
 }
 
-static __attribute__((noinline)) uint64_t walk(const struct node *n)
+NOINLINE static uint64_t walk(const struct node *n)
 {
         uint64_t sum = 0;
         while (n) {
@@ -36,8 +34,7 @@ static __attribute__((noinline)) uint64_t walk(const struct node *n)
         return sum;
 }
 
-static __attribute__((noinline)) uint64_t add_bytes(const unsigned char *bytes,
-                                                    size_t count)
+NOINLINE static uint64_t add_bytes(const unsigned char *bytes, size_t count)
 {
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++)
@@ -45,7 +42,7 @@ static __attribute__((noinline)) uint64_t add_bytes(const unsigned char *bytes,
         return sum;
 }
 
-static __attribute__((noinline)) uint64_t touch(const unsigned char *bytes, size_t count)
+NOINLINE static uint64_t touch(const unsigned char *bytes, size_t count)
 {
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++)
@@ -64,8 +61,7 @@ static void shuffle(uint32_t *order, uint32_t count)
         }
 }
 
-static __attribute__((noinline)) uint64_t free_all(uint64_t **blocks,
-                                                   const uint32_t *order)
+NOINLINE static uint64_t free_all(uint64_t **blocks, const uint32_t *order)
 {
         uint64_t sum = 0;
         for (size_t i = 0; i < BLOCKS; i++) {

@@ -4,8 +4,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/cachelines.c" -o cachelines
-"$MEMLAG" record $SIM --no-heap --period 13 -o run.db -- ./cachelines >out 2>&1 ||
-        fail "record: $(cat out)"
+record run $SIM --no-heap --period 13 -- ./cachelines
 line_of() { grep -n "/\* $1 \*/" "$SOURCE_DIR/tests/integration/cachelines.c" | cut -d: -f1; }
 
 # Of the first line two places, each of one thread and one source line; both are written.
@@ -36,8 +35,7 @@ expect "fields to part" "$(answer run.db "
         SELECT field, other_field, object, other_object FROM sharing_pair_view
         WHERE object = 'counters'")" "ours|theirs|counters|counters"
 # Without samples of stores they are the same.
-cp run.db loads.db
-sqlite3 loads.db "DELETE FROM sample WHERE data_source_id IN
+changed run.db loads.db "DELETE FROM sample WHERE data_source_id IN
         (SELECT data_source_id FROM data_source WHERE op = 'store')"
 expect "fields to part, by loads alone" "$(answer loads.db "
         SELECT field, other_field FROM sharing_pair_view

@@ -5,22 +5,9 @@
  * the error, waits (for longer than SECONDS) or the signal that ended it. A child does
  * the variants of one call one after the other. Works in an empty directory of its own,
  * as a user without rights, in namespaces. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "calls.h"
+#include "target.h"
 
 enum { NUMBERS = 512, ARGUMENTS = 6, VARIANTS = 64, BUFFER_BYTES = 1 << 16, PAGE = 4096 };
 

@@ -15,8 +15,7 @@ __attribute__((noinline)) static struct node *chase(struct node *at, long steps)
         return at;
 }
 END_C
-cat >tree.c <<'END_C'
-#include <stdlib.h>
+program tree <<'END_C'
 struct node { struct node *next; long pad[30]; };
 static struct node *build(size_t n)
 {
@@ -43,7 +42,6 @@ int main(void)
         return !rarely(often(build(200003)));
 }
 END_C
-"$CC" -g -O1 -o tree tree.c
 "$MEMLAG" record $LOADS -o t.db -- ./tree >record.out
 "$MEMLAG" report --by caller --format csv t.db >t.csv
 "$MEMLAG" report -v --by caller t.db | grep -q '^ *[0-9.]*% .*    often$' || fail "no tree"
@@ -87,8 +85,7 @@ stored_once t.db
 
 # Blocks of one object by the calls that allocated them, through a wrapper: their numbers
 # and sizes are the program's own.
-cat >blocks.c <<'END_C'
-#include <stdlib.h>
+program blocks -fno-optimize-sibling-calls <<'END_C'
 struct node { struct node *next; char rest[4088]; };
 static struct node *list;
 __attribute__((noinline)) static void *xmalloc(size_t bytes)
@@ -125,16 +122,15 @@ int main(void)
         return n != 80000;
 }
 END_C
-"$CC" -g -O1 -fno-optimize-sibling-calls -o blocks blocks.c
 "$MEMLAG" record $LOADS --period 199 -o b.db -- ./blocks >record.out
 stored_once b.db
 "$MEMLAG" report --by allocation --format csv b.db >b.csv
 # In the table figures stand where paths part, and the shares once for the object.
 "$MEMLAG" report -v --by allocation b.db >b.txt
-grep -q '^ *[0-9.]*%  *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:6)$' b.txt &&
-        grep -q '^ *[0-9]*  *1000  *4000 KiB .*     insert (blocks.c:25)$' b.txt &&
-        grep -q '^ *      main (blocks.c:30)$' b.txt &&
-        grep -q '^ *  prepend (blocks.c:13)$' b.txt || fail "no tree of allocations: $(cat b.txt)"
+grep -q '^ *[0-9.]*%  *[0-9.]*%  *[0-9]*  *4000 .* xmalloc (blocks.c:5)$' b.txt &&
+        grep -q '^ *[0-9]*  *1000  *4000 KiB .*     insert (blocks.c:24)$' b.txt &&
+        grep -q '^ *      main (blocks.c:29)$' b.txt &&
+        grep -q '^ *  prepend (blocks.c:12)$' b.txt || fail "no tree of allocations: $(cat b.txt)"
 
 expect "blocks and bytes by caller" "$(sqlite3 :memory: ".import --csv b.csv r" "SELECT function, allocations,
         total_bytes / 4096.0, peak_bytes / 4096.0 FROM r WHERE object LIKE 'prepend%'
@@ -202,14 +198,11 @@ int main()
         return often(list) + seldom(list) + own(ring, 30000) == 7;
 }
 END_C
-command -v g++ >/dev/null || { echo "callers.sh: SKIPPED in C++: no g++" >&2; exit 0; }
+has g++ || exit 0
 for level in 2 0; do
         g++ -g "-O$level" -fno-optimize-sibling-calls -o uses uses.cc
         "$MEMLAG" record $LOADS --period 97 --force -o uses.db -- ./uses >record.out
-        python3 - <<'END_PYTHON'
-import sqlite3
-import sys
-
+        python <<'END_PYTHON'
 marked = {line.split("// ")[1].strip(): number for number, line in enumerate(open("uses.cc"), 1)
           if "// " in line}
 db = sqlite3.connect("uses.db")
@@ -274,9 +267,6 @@ done
 grep -q '^from: the line' uses.txt || fail "the table does not say what 'from' is"
 # ---- a signal's handler: below what the kernel had it return to --------------------
 cat >signal.c <<'END_C'
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 static volatile long *table, sum;
 static void handler(int number)
 {
@@ -300,7 +290,7 @@ int main(void)
 }
 END_C
 for link in "" -static; do
-        "$CC" -g -O1 $link -o signal signal.c
+        compile $link -o signal signal.c
         "$MEMLAG" record $LOADS --no-heap --period 97 --force -o s.db -- ./signal >/dev/null 2>&1
         path=$(sqlite3 s.db "WITH RECURSIVE up AS (
                 SELECT caller_id, parent_id, function, 0 AS n FROM caller_view WHERE function = 'handler'

@@ -2,16 +2,7 @@
 /* changed_code FILE: runs code that changes, in every way that a program can change code
  * of a mapping. FILE holds a page of code, made before the recording. Each line of output
  * says a way and the sum of what the code returned. */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "target.h"
 
 enum { PAGE = 4096, ROUNDS = 20 };
 

@@ -4,8 +4,7 @@
 # library's table do, is one object: with the public name of the whole.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >aliases.c <<'END'
-#include <stddef.h>
+program aliases <<'END'
 extern const long _versions_internal[100];
 __asm__(".section .rodata\n.balign 64\n"
         "_versions_internal: .globl versions\nversions: _versions: .globl _versions\n"
@@ -26,7 +25,6 @@ int main(void)
         return sum == 0;
 }
 END
-"$CC" -O1 -g -o aliases aliases.c
 "$MEMLAG" record -o run.db $LOADS --ldlat 1 --period 100 -- ./aliases >/dev/null 2>&1
 # 100000 loads, one in 100 with jitter; names of the program's own file alone, and not of
 # what start-up reads once, which may have a sample by chance.

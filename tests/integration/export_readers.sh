@@ -8,9 +8,9 @@ readers=$BINARY_DIR/readers
 python=/usr/bin/python3 # Debian's, which has Debian's selenium
 { [ -d "$readers/node_modules/speedscope" ] &&
         node "$readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" --version; } ||
-        { echo "export_readers: skipped: no speedscope and profiler-cli in $readers (tests/run.sh, with npm)" && exit 77; }
+        skip "no speedscope and profiler-cli in $readers (tests/run.sh, with npm)"
 command -v chromium >/dev/null && command -v chromedriver >/dev/null && $python -c 'import selenium' ||
-        { echo "export_readers: skipped: no chromium, chromium-driver or python3-selenium" && exit 77; }
+        skip "no chromium, chromium-driver or python3-selenium"
 
 "$CC" -g -O1 -fno-optimize-sibling-calls -pthread -o calls "$SOURCE_DIR/tests/integration/export.c"
 # shellcheck disable=SC2086

@@ -4,20 +4,13 @@
 # again and again, by two threads, a sample belongs to the block that lives at that time.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-if ! "$MEMLAG" record --force -o probe.db --source clock -- true 2>err; then
-        skip "$(cat err)"
-fi
+"$MEMLAG" record --force -o probe.db --source clock -- true 2>err || skip "$(cat err)"
 
 # Each sum_X reads what make_X made, and nothing else does. All blocks come from one arena,
 # and are of such sizes that what one function gives back, another one gets.
-cat >blocks.c <<'END'
-#include <malloc.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
+program blocks -fno-builtin -fno-optimize-sibling-calls <<'END'
 /* A walk is shorter than the time between two samples: many are near its ends. */
 enum { BYTES = 1 << 20, ROUNDS = 1500, READS = 40000, USED = 1 << 16 };
-#define NOINLINE __attribute__((noinline))
 #define SUM(name)                                                                \
         NOINLINE static long name(const long *from, unsigned long steps,         \
                                   unsigned long at)                              \
@@ -109,7 +102,6 @@ int main(void)
         return sums[0] + sums[1] != 0;
 }
 END
-"$CC" -O1 -g -fno-builtin -fno-optimize-sibling-calls -pthread -o blocks blocks.c
 "$MEMLAG" record --force -o blocks.db --source clock -- ./blocks >again 2>err || fail "$(cat err)"
 # Of 7500 blocks most are where one of another function has been.
 [ "$(head -n 1 again)" -gt 2500 ] || fail "only $(cat again) blocks at places of others"

@@ -26,12 +26,9 @@ same()
 {
         wanted=$1
         shift
-        status=0
-        "$@" >alone.out 2>alone.err 8>/dev/null || status=$?
-        [ "$status" -eq "$wanted" ] || fail "$*: status $status alone"
-        status=0
-        "$consume" events "$@" >out 2>err 8>said || status=$?
-        [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted: $(cat err)"
+        ends "$wanted" "$@" >alone.out 8>/dev/null
+        mv err alone.err
+        ends "$wanted" "$consume" events "$@" >out 8>said
         cmp alone.out out || fail "$*: another output"
         cmp alone.err err || fail "$*: another error output"
 }
@@ -140,9 +137,7 @@ told=$(grep -c ' 0x11170$' events || true)
 
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.
-cat >threads.c <<'END'
-#include <pthread.h>
-#include <stdlib.h>
+program threads <<'END'
 enum { THREADS = 8, BLOCKS = 50000, KEPT = 64 };
 static void *run(void *seed)
 {
@@ -168,10 +163,8 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -g -pthread -o threads threads.c
 same 0 ./threads
-python3 - <<'END' || fail "threads: blocks missing or out of order"
-import sys
+python <<'END' || fail "threads: blocks missing or out of order"
 live, begun, ended = set(), 0, 0
 for line in open("events"):
     words = line.split()
@@ -193,10 +186,7 @@ SLOW=4000 same 0 ./threads
 
 # Stacks go with the process that told them: those of many processes, one after the other,
 # take no more memory than those of a few. Each tells 4096 stacks of some 100 frames.
-cat >stacks.c <<'END'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program stacks -O0 <<'END'
 enum { DEPTH = 100, STACKS = 4096 };
 static void left(unsigned path, int depth);
 static void right(unsigned path, int depth)
@@ -225,7 +215,6 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -O0 -g -o stacks stacks.c
 "$consume" events ./stacks 1
 deep=$(grep -c '^[0-9]* 1[0-2][0-9] alloc malloc 0x[0-9a-f]* 0x10$' events)
 [ "$deep" -ge 4096 ] || fail "stacks: $deep deep ones"
@@ -237,14 +226,8 @@ many=$(PEAK=1 "$consume" '' ./stacks 40 2>&1)
 
 # The environment is the user's own, also in programs that the target executes in any
 # of these ways, and each of them is tracked.
-cat >executes.c <<'END'
+program executes <<'END'
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-extern char **environ;
 int main(void)
 {
         char *argv[] = {"env", NULL};
@@ -274,7 +257,6 @@ int main(void)
         return 0;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -Wno-clobbered -o executes executes.c
 same 0 env -i A=1 PATH="$PATH" LD_PRELOAD= Z=2 ./executes
 # env itself, the program that it becomes, four children of fork, which call malloc or
 # not, and ten programs.
@@ -284,15 +266,7 @@ same 0 sh -c 'echo "$LD_PRELOAD" ${MEMLAG_HEAP-none}; ls -l /proc/self/fd | wc -
 
 # So it is in shells that the C library executes, and afterwards. Of a process with several
 # threads they are not followed, and counted.
-cat >shells.c <<'OUTER'
-#include <pthread.h>
-#include <signal.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-extern char **environ;
+program shells <<'OUTER'
 static sigjmp_buf place;
 static void leave(int number)
 {
@@ -338,15 +312,8 @@ int main(int argc, char **argv)
         return system(argv[0][0] ? "kill -9 $$" : "") != 9;
 }
 OUTER
-"$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o shells shells.c -pthread
 # Signals too, in the shell, within one that a handler starts, and after one was left.
-cat >signals.c <<'END'
-#include <errno.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+program signals <<'END'
 static sigjmp_buf place;
 static void show(const char *when)
 {
@@ -407,19 +374,11 @@ int main(void)
         return 0;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -Wno-unused-result -o signals signals.c
 same 0 ./signals
 [ "$(grep -c ' process$' events)" -ge 10 ] || fail "signals: $(grep ' process$' events)"
 # A handler that leaves popen where the environment may be another one, or soon after the
 # beginning where the C library is called at once (it blocks signals later).
-cat >opens.c <<'END'
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-extern char **environ;
+program opens <<'END'
 static char **given;
 static sigjmp_buf place;
 static long steps_left;
@@ -445,7 +404,6 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -D_GNU_SOURCE -o opens opens.c
 same 0 env -i A=1 PATH="$PATH" ./opens
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 PATH="$PATH" $users ./shells
@@ -462,8 +420,6 @@ for number in $(seq 300); do
         cp late0.so late$number.so
 done
 cat >loads.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
 #ifdef OWN
 __thread char own[OWN];
 #endif
@@ -483,15 +439,13 @@ int main(void)
 }
 END
 for own in '' -DOWN=1 -DOWN=8 -DOWN=40 -DOWN=60 -DOWN=200; do
-        "$CC" -O1 $own -o loads loads.c
+        compile $own -o loads loads.c
         same 0 ./loads
         grep -q '^[1-9][0-9]* loaded: .*static TLS' out || fail "loads: $(cat out)"
 done
 
 # A static program has nobody to take anything out of its environment.
-cat >static.c <<'END'
-#include <stdio.h>
-extern char **environ;
+program static -static <<'END'
 int main(void)
 {
         for (char **variable = environ; *variable; variable++)
@@ -499,7 +453,6 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -static -o static static.c
 same 0 env -i A=1 PATH=. ./static
 same 0 env -i A=1 PATH="$PWD:$PATH" sh -c './static; static; exec ./static'
 same 0 ./static
@@ -513,8 +466,8 @@ grep -qx A=1 out || fail "foreign: $(cat out)"
 same 0 env -i A=1 PATH="$PATH" sh -c './foreign; exec ./foreign'
 
 # The GNU C library's is known by what it is, not by its name.
-cat >blocks.c <<'END'
-#include <stdlib.h>
+cp /lib64/ld-linux-x86-64.so.2 renamed
+program blocks -fno-builtin -Wl,--dynamic-linker="$PWD/renamed" <<'END'
 int main(void)
 {
         for (int i = 0; i < 1000; i++)
@@ -522,8 +475,6 @@ int main(void)
         return 0;
 }
 END
-cp /lib64/ld-linux-x86-64.so.2 renamed
-"$CC" -O1 -fno-builtin -Wl,--dynamic-linker="$PWD/renamed" -o blocks blocks.c
 same 0 sh -c './blocks; exec ./blocks'
 [ "$(grep -c ' alloc malloc .* 0x13880$' events)" -eq 2000 ] || fail "renamed: blocks are missing"
 # Each program that cannot take the tracker is counted.
@@ -539,12 +490,10 @@ refused 0 ./shells
 refused 8 ./shells threads
 refused 1 ./static
 refused 3 sh -c './static; ./blocks; ./foreign; exec ./foreign'
-if command -v musl-gcc >/dev/null; then
-        musl-gcc -O1 -o musl static.c
+if has musl-gcc; then
+        musl-gcc -O1 -include "$SOURCE_DIR/tests/integration/target.h" -o musl static.c
         same 0 env -i A=1 PATH="$PATH" sh -c './musl; exec ./musl'
         refused 2 sh -c './musl; exec ./musl'
-else
-        echo "heap_native: SKIPPED: no other C library here (musl-gcc)" >&2
 fi
 
 # What a process was started with shows nothing of the tracker either, but for empty room.
@@ -554,22 +503,19 @@ for users in '' LD_PRELOAD=libm.so.6; do
 done
 
 # A sanitizer's runtime ends a process in which another library stands before it.
-cat >sanitized.c <<'END'
-#include <stdlib.h>
+program sanitized -fsanitize=address <<'END'
 int main(void)
 {
         free(malloc(100));
         return 5;
 }
 END
-"$CC" -O1 -fsanitize=address -o sanitized sanitized.c
 same 5 env ASAN_OPTIONS=verify_asan_link_order=1 ./sanitized
 same 5 sh -c './sanitized || exit $?'
 # What a file says of itself does not keep those waiting who execute it: 65534 headers,
 # which the kernel refuses, to be searched for each of 2000 tables of strings, and four
 # million of those.
-python3 - <<'END'
-import struct
+python <<'END'
 def program(name, headers, entries):
     dynamic = 64 + 56 * headers
     linker = dynamic + 16 * entries
@@ -585,9 +531,7 @@ program("headers", 65534, 2000)
 program("entries", 2, 4000000)
 END
 chmod +x headers
-cat >refused.c <<'END'
-#include <stdio.h>
-#include <unistd.h>
+program refused <<'END'
 int main(int argc, char **argv)
 {
         execv(argv[argc - 1], argv);
@@ -595,7 +539,6 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -O1 -o refused refused.c
 for file in ./headers ./entries; do # the latter must not be executed
         same 0 timeout 60 ./refused $file
 done

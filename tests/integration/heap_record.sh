@@ -15,12 +15,8 @@ $CC -O2 -o host "$src/host.c"
 same_behaviour() {
         wanted=$1
         shift
-        status=0
-        "$@" >alone.out 2>/dev/null || status=$?
-        [ "$status" -eq "$wanted" ]
-        status=0
-        "$MEMLAG" record $LOADS --force -o run.db -- "$@" >recorded.out || status=$?
-        [ "$status" -eq "$wanted" ]
+        ends "$wanted" "$@" >alone.out
+        ends "$wanted" "$MEMLAG" record $LOADS --force -o run.db -- "$@" >recorded.out
         head -c "$(wc -c <alone.out)" recorded.out | cmp alone.out -
 }
 
@@ -72,8 +68,8 @@ operator new[] 6 135
 END
 diff -u wanted got
 same_behaviour 44 ./host "$PWD/plugin.so"
-[ "$(sqlite3 -readonly run.db "SELECT total_bytes FROM allocation_total
-        WHERE function = 'operator new'")" = 77 ]
+holds run.db 77 "SELECT total_bytes FROM allocation_total
+        WHERE function = 'operator new'"
 
 # The environment of the target, and of what it executes. A memlag with a sanitizer (the
 # variable) refuses to run behind another library.
@@ -87,10 +83,7 @@ for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
 done
 
 # A thread whose stack is a block among others: what it walks over is the other block.
-cat >stack.c <<'END'
-#include <malloc.h>
-#include <pthread.h>
-#include <stdlib.h>
+program stack <<'END'
 enum { SIZE = 4 << 20, STACK = 1 << 20 };
 static volatile char *data;
 static void *run(void *unused)
@@ -113,16 +106,12 @@ int main(void)
         return pthread_join(thread, NULL);
 }
 END
-"$CC" -O1 -g -pthread -o stack stack.c
 record stack $LOADS --period 20 -- ./stack
 holds stack.db "1|0" "SELECT sum(object_kind = 'heap') > 1000, sum(level = 'DRAM' AND object_kind = 'stack')
         FROM sample_view WHERE function = 'run'"
 
 # What realloc copies is read from the block that there was, which nobody reads besides.
-cat >grown.c <<'END'
-#include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
+program grown -fno-builtin -fno-optimize-sibling-calls <<'END'
 enum { SIZE = 4 << 20 };
 static char *behind;
 __attribute__((noinline)) static char *before(void)
@@ -142,18 +131,16 @@ int main(void)
         return after(before())[0] - 1;
 }
 END
-"$CC" -O1 -g -fno-builtin -fno-optimize-sibling-calls -o grown grown.c
 record grown $LOADS --period 20 -- ./grown
-at='before at grown.c:8'
-[ "$(sed -n 8p grown.c)" = '        char *block = malloc(SIZE);' ]
+at='before at grown.c:5'
+[ "$(sed -n 5p grown.c)" = '        char *block = malloc(SIZE);' ]
 # Beside what it copies, it reads its return address; and the C library copies its data.
 in_copies="FROM sample_view WHERE op = 'load' AND object_kind NOT IN ('stack', 'global') AND (function GLOB '*mem[cm]*unaligned*' OR function GLOB '*mem[cm]*ssse3*')"
 holds grown.db "heap|$at|1" "SELECT object_kind, object, count(*) > 1000 $in_copies GROUP BY 1, 2"
 
 # The site is the first function that means something: not one named as an allocator, and
 # none of Rust's own libraries.
-cat >sites.c <<'END'
-#include <stdlib.h>
+program sites -O0 <<'END'
 enum { COUNT = 2000 };
 static void *kept[2 * COUNT];
 static void *appMemMalloc(size_t bytes)
@@ -191,7 +178,6 @@ static void words(void)
                 kept[COUNT + i] = to_words(200);
 }
 END
-"$CC" -O0 -g -o sites sites.c
 record sites $LOADS --ldlat 1 --period 7 -- ./sites
 sqlite3 -readonly sites.db "
         SELECT DISTINCT o.name FROM attribution JOIN data_object AS o USING (object_id)
@@ -205,10 +191,7 @@ printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
 ends 0 timeout 200 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out
 
 # What the kernel refuses is refused, and the program goes on.
-cat >refused.c <<'END'
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
+program refused <<'END'
 int main(void)
 {
         enum { PAGE = 4096 };
@@ -225,5 +208,4 @@ int main(void)
         return refused;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -o refused refused.c
 ends 4 "$MEMLAG" record $LOADS -o refused.db -- ./refused >out

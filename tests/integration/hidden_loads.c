@@ -4,10 +4,7 @@
  * instructions behind each load; as "sum", loads that wait for nothing, and a chain of
  * additions that takes longer than each; as "reads", loads of one
  * line that nothing waits for, each fourth instruction. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "target.h"
 
 enum { LINE = 64, NEAR_LINES = 64, FAR_LINES = 4096, STEPS = 1000000 };
 
@@ -18,7 +15,7 @@ struct line {
 };
 
 /* Sixty-four instructions that wait for nothing but the one four before. */
-static __attribute__((noinline)) const struct line *beside(const struct line *line)
+NOINLINE static const struct line *beside(const struct line *line)
 {
         uint64_t a = 1, b = 2, c = 3, d = 4;
         for (int i = 0; i < STEPS; i++) {
@@ -32,7 +29,7 @@ static __attribute__((noinline)) const struct line *beside(const struct line *li
 
 /* Twelve instructions of which each waits for the one before, and the first for the load.
  */
-static __attribute__((noinline)) const struct line *hash(const struct line *line)
+NOINLINE static const struct line *hash(const struct line *line)
 {
         for (int i = 0; i < STEPS; i++) {
                 uint64_t value;
@@ -45,8 +42,7 @@ static __attribute__((noinline)) const struct line *hash(const struct line *line
 
 /* Eight additions of some four cycles, one after the other, and the first takes what is
  * loaded, of which the address was known long before. */
-static __attribute__((noinline)) const struct line *sum(const struct line *lines,
-                                                        unsigned count)
+NOINLINE static const struct line *sum(const struct line *lines, unsigned count)
 {
         double total = 0;
         unsigned next = 0;
@@ -61,7 +57,7 @@ static __attribute__((noinline)) const struct line *sum(const struct line *lines
 }
 
 /* Each four instructions take a cycle, and one of them is a load. */
-static __attribute__((noinline)) const struct line *reads(const struct line *line)
+NOINLINE static const struct line *reads(const struct line *line)
 {
         uint64_t a = 1, b = 2, c = 3, value;
         for (int i = 0; i < STEPS; i++)

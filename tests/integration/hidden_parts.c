@@ -2,29 +2,11 @@
 /* Looks for descriptors above the limit on open files, as Valgrind's are, in all ways
  * that lead to a descriptor, and does harm to what it finds. Prints what it found:
  * nothing. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include "target.h"
+
 #include <linux/aio_abi.h>
 #include <linux/fs.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { TRIED = 24 };
 

@@ -5,16 +5,7 @@
  * the NUMBER-th exec, before the next program's first instruction. It is held there until
  * COMMAND has ended, or killed; the file "caught" tells of it. Ends with COMMAND's
  * status, or with 77 where processes cannot be traced. */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "target.h"
 
 enum { NO_TRACING = 77 };
 

@@ -37,8 +37,7 @@ def run(command, **arguments):
 def import_recording(path, *options, stdin=None, status=0):
     command = [MEMLAG, "import", "--force", "-o", DATABASE, *options, path]
     result = run(command, stdin=stdin)
-    if result.returncode != status:
-        fail(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stderr}")
+    assert result.returncode == status, f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stderr}"
     return result
 
 
@@ -431,8 +430,7 @@ def kernel_names():
         addr, _, name = line.split()[:3]
         address[name].add(addr)
     aliases = {name for name in different if any(address[name] & address[other] for other in different if other != name)}
-    if set(different) - aliases:
-        fail(f"kernel functions: {theirs - ours} of perf, {ours - theirs} of memlag")
+    assert not (set(different) - aliases), f"kernel functions: {theirs - ours} of perf, {ours - theirs} of memlag"
     print(f"{sum(ours.values())} samples in {len(ours)} kernel functions as perf")
     assert running == ours, f"of the running kernel: {running}, of a copy of its list: {ours}"
     # Of another kernel, or one that lay elsewhere, nothing is taken.
@@ -454,8 +452,7 @@ def kernel_names():
     entry = entry / build_id[0][0][2:].lower()
     entry.mkdir(parents=True, exist_ok=True)
     shutil.copy("symbols", entry / "kallsyms")
-    if named_samples("--build-id-dir=kernel-cache")[1] != ours:
-        fail("the kernel's symbols in the cache are not used")
+    assert named_samples("--build-id-dir=kernel-cache")[1] == ours, "the kernel's symbols in the cache are not used"
 
 
 # ---- counters ---------------------------------------------------------------------------------
@@ -538,8 +535,7 @@ def counters():
         lmrl = [row[0] and round(row[0], 6) for row in query("SELECT lmrl_cycles FROM interval_view")]
         assert lmrl == expected, f"counters by {way}: LMRL {lmrl}, not {expected}"
         gains = dict(query("SELECT name, sum(value) FROM counter JOIN reading USING (counter_id) GROUP BY 1"))
-        if gains["l1d_pend_miss.pending"] != sum(gain["pending"] for gain in GAINS):
-            fail(f"counters by {way}: {gains}")
+        assert gains["l1d_pend_miss.pending"] == sum(gain["pending"] for gain in GAINS), f"counters by {way}: {gains}"
     missing = query("SELECT kind FROM ledger WHERE kind LIKE 'verdict not given%'")
     assert missing == [("verdict not given: any: there are no memory samples",)], missing
     import_recording(SOURCE / "tests/fuzz/corpus/perf_data/pipe")
@@ -592,8 +588,7 @@ def damaged_recordings():
     path.write_bytes(whole[: len(whole) // 2])
     refuse(path, "should be there")
     import_recording(path, "--partial")
-    if run_info("samples") != samples:
-        fail(f"{path}: {run_info('samples')} samples where only features are cut off")
+    assert run_info("samples") == samples, f"{path}: {run_info('samples')} samples where only features are cut off"
     missing = run([MEMLAG, "import", "-o", DATABASE, "no-such-file"])
     if missing.returncode != 1 or "no-such-file: No such file" not in missing.stderr:
         fail(f"a missing file: {missing.stderr}")
@@ -638,8 +633,7 @@ def command_line():
     before = older.read_bytes()
     cut.write_bytes(recording.read_bytes()[:-20])
     result = run([MEMLAG, "import", "--force", "-o", older, cut])
-    if result.returncode != 1 or older.read_bytes() != before:
-        fail(f"an older database is gone: {result.stderr}")
+    assert result.returncode == 1 and older.read_bytes() == before, f"an older database is gone: {result.stderr}"
     assert not list(pathlib.Path(".").glob("older.db?*")), "something is left beside the older database"
 
 
@@ -766,8 +760,7 @@ def no_memory_samples():
     path.write_bytes(recording_of([(0x3C, 1000, COUNTED, "cycles")], counted_sample(1, 5, 1)))
     result = import_recording(path)
     advice = [line for line in result.stderr.splitlines() if "perf mem record" in line]
-    if len(advice) != 1 or "1 samples (cycles)" not in advice[0]:
-        fail(f"a recording of cycles: {result.stderr}")
+    assert len(advice) == 1 and "1 samples (cycles)" in advice[0], f"a recording of cycles: {result.stderr}"
     words = " ".join(result.stdout.split())
     if "No sample is of a memory access" not in words or "95% range" in words:
         fail(f"a report on no memory samples: {result.stdout}")

@@ -97,8 +97,7 @@ def peak_kb(recording):
     with open("errors", "wb") as errors:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        fail(f"{recording}: status {status}: {pathlib.Path('errors').read_text()}")
+    assert not status, f"{recording}: status {status}: {pathlib.Path('errors').read_text()}"
     return usage.ru_maxrss
 
 

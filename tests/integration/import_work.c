@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* What import.py records: threads that touch pages and compute, each a few calls deep,
  * then the same in forked children, of which one goes on by exec. */
-#include <pthread.h>
-#include <stddef.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "target.h"
 
 enum { THREADS = 3, CHILDREN = 2, PAGES = 150, PAGE_BYTES = 4096, ROUNDS = 8000000 };
 
 static volatile unsigned long sum;
 
-__attribute__((noinline)) static void compute(unsigned long rounds)
+NOINLINE static void compute(unsigned long rounds)
 {
         for (unsigned long i = 0; i < rounds; i++)
                 sum += i * i;
 }
 
-__attribute__((noinline)) static void touch(char *pages)
+NOINLINE static void touch(char *pages)
 {
         for (size_t i = 0; i < PAGES; i++)
                 pages[i * PAGE_BYTES] = 1;
         sum++; /* no tail call */
 }
 
-__attribute__((noinline)) static void *work(void *unused)
+NOINLINE static void *work(void *unused)
 {
         (void)unused;
         char *pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
@@ -37,7 +33,7 @@ __attribute__((noinline)) static void *work(void *unused)
         return NULL;
 }
 
-__attribute__((noinline)) static void run_children(char *program)
+NOINLINE static void run_children(char *program)
 {
         for (int i = 0; i < CHILDREN; i++) {
                 if (fork() != 0)

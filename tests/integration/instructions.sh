@@ -51,9 +51,7 @@ END
 "$CC" -g wide.s -o wide
 "$MEMLAG" record $LOADS --ldlat 1 --period 7 --no-heap -o wide.db -- ./wide >/dev/null 2>&1
 objdump -d --no-show-raw-insn wide >objdump.txt
-/usr/bin/python3 - <<'END' || fail "instructions"
-import re, sqlite3
-
+python <<'END' || fail "instructions"
 def plain(text):
     return re.sub(r"\s+", " ", re.sub(r"\s*[#<].*", "", text)).strip()
 
@@ -83,8 +81,7 @@ expect "the first of the library's query" \
 # Without the file nothing of this is lost, until names are made again without it; and
 # those of an earlier memlag, which kept none, are the file's.
 "$MEMLAG" annotate --source-path . -i wide.db --format csv wide.s >before
-cp wide.db early.db
-sqlite3 early.db "DROP TABLE instruction"
+changed wide.db early.db "DROP TABLE instruction"
 "$MEMLAG" annotate --source-path . -i early.db --format csv wide.s 2>err >early || fail "an early recording: $(cat err)"
 grep -q "by an earlier memlag" err || fail "of an early recording it says: $(cat err)"
 texts() { /usr/bin/python3 -c 'import csv, sys

@@ -15,6 +15,12 @@ skip()
         exit 77
 }
 
+# has PROGRAM: it is installed. Where it is not, a part of the script is skipped.
+has()
+{
+        command -v "$1" >/dev/null || { echo "SKIPPED: $(basename "$0" .sh): no $1" >&2 && return 1; }
+}
+
 # expect WHAT IS MUST_BE
 expect()
 {
@@ -45,12 +51,47 @@ lacks()
         ! grep -q -e "$1" "${2:-err}" || fail "'$1' in: $(cat "${2:-err}")"
 }
 
+# compile OPTION...: by the C compiler, with the headers of target.h.
+compile()
+{
+        "$CC" -O1 -g -pthread -include "$SOURCE_DIR/tests/integration/target.h" "$@"
+}
+
+# program NAME [OPTION...]: makes it from the source in C on standard input.
+program()
+{
+        built=$1
+        shift
+        cat >"$built.c"
+        compile -o "$built" "$built.c" "$@"
+}
+
+# refuses STATUS PATTERN COMMAND...: it ends so and says why, in a line with PATTERN.
+refuses()
+{
+        status_refused=$1 reason=$2
+        shift 2
+        ends "$status_refused" "$@" >out
+        says "$reason"
+}
+
 # record NAME OPTION... -- COMMAND...: what it simulates is in NAME.db, and what it prints in out.
 record()
 {
         recorded=$1
         shift
         "$MEMLAG" record --force -o "$recorded.db" "$@" >out 2>&1 || fail "$recorded: $(cat out)"
+}
+
+# python ARGUMENT...: runs the program on standard input, with the modules that tests use.
+python()
+{
+        {
+                echo "import collections, csv, json, os, random, re, signal, sqlite3"
+                echo "import statistics, struct, subprocess, sys, time"
+                cat
+        } >program.py
+        python3 program.py "$@"
 }
 
 # The answer of plain sqlite3, apart from the program under test.
@@ -65,12 +106,19 @@ holds()
         expect "$1: $3" "$(answer "$1" "$3")" "$2"
 }
 
-# A database whose truth is known (synthetic.sql).
+# changed DATABASE COPY SQL: the copy with SQL's change.
+changed()
+{
+        cp "$1" "$2"
+        sqlite3 -bail "$2" "$3"
+}
+
+# synthetic_database FILE [SQL]: whose truth is known (synthetic.sql), with SQL's change.
 synthetic_database()
 {
         rm -f "$1" "$1"-*
         sqlite3 -bail "$1" ".read '$SOURCE_DIR/profiler/db/schema.sql'" \
-                ".read '$SOURCE_DIR/tests/integration/synthetic.sql'"
+                ".read '$SOURCE_DIR/tests/integration/synthetic.sql'" "${2-}"
 }
 
 # by_version COMPILER VERSION OLD NEW: prints OLD where COMPILER is of VERSION or an earlier

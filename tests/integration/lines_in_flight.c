@@ -3,9 +3,7 @@
  * has just written, and more lines of the last cache at a time than there are buffers.
  * Then more lines of DRAM at a time than there are buffers, in bursts between other work.
  */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "target.h"
 
 enum { WORDS = 8192, ROUNDS = 100, LINES = 60000, PASSES = 50 };
 enum { BURST_LINES = 2000, BURSTS = 100, BETWEEN = 150000 };
@@ -15,7 +13,7 @@ static pthread_barrier_t barrier;
 
 /* Eight words a line: the first asks the other core for it, the others find it asked for.
  */
-static __attribute__((noinline)) long take(void)
+NOINLINE static long take(void)
 {
         long sum = 0;
         for (int i = 0; i < WORDS; i++)
@@ -39,7 +37,7 @@ struct line {
 
 /* The stores, to 4 MiB in an order that no prefetcher knows, take all fill buffers; what
  * they wait for beside them lies 16 to a line. */
-static __attribute__((noinline)) void scatter(struct line *lines, const int *order)
+NOINLINE static void scatter(struct line *lines, const int *order)
 {
         for (int i = 0; i < LINES; i++) {
                 lines[order[i]].words[0] = i;
@@ -48,7 +46,7 @@ static __attribute__((noinline)) void scatter(struct line *lines, const int *ord
 }
 
 /* One word of each line, side by side: nothing waits but for a free buffer. */
-static __attribute__((noinline)) long burst(const struct line *lines)
+NOINLINE static long burst(const struct line *lines)
 {
         long sum = 0;
         for (int i = 0; i < BURST_LINES; i++)
@@ -56,7 +54,7 @@ static __attribute__((noinline)) long burst(const struct line *lines)
         return sum;
 }
 
-static __attribute__((noinline)) long other_work(long number)
+NOINLINE static long other_work(long number)
 {
         for (int i = 0; i < BETWEEN; i++)
                 number = number * 5 + i;

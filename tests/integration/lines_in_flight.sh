@@ -6,8 +6,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/lines_in_flight.c" -o lines
-"$MEMLAG" record $SIM --sim-cpu skylake-sp -o run.db -- ./lines >out 2>&1 ||
-        fail "record: $(cat out)"
+record run $SIM --sim-cpu skylake-sp -- ./lines
 "$MEMLAG" report -v run.db >out 2>&1 || fail "report: $(cat out)"
 
 # limit: 1.25 times the latency of the last cache

@@ -131,10 +131,10 @@ objcopy --add-gnu-debuglink=.debug/separate separate
 "$MEMLAG" symbolize separate.db
 [ "$(said separate.db)" = "step|struct node.next
 work|struct node.key" ] || fail "the debug file is not found: $(said separate.db)"
-[ "$(sqlite3 separate.db "$others")" = 0.0 ] || fail "the debug file is called another's"
+holds separate.db 0.0 "$others"
 gcc -g -O2 -Wl,--build-id -o another other.c
 objcopy --only-keep-debug another .debug/separate
 "$MEMLAG" symbolize --drop-names separate.db
 [ -z "$(said separate.db)" ] || fail "the debug file of another build is used"
-[ "$(sqlite3 separate.db "$others")" = 1.0 ] || fail "nothing is said of another's debug file"
+holds separate.db 1.0 "$others"
 exit $skipped

@@ -123,10 +123,7 @@ check merged_gcc 0
 expected="$expected
 walk_|open|1"
 for linker in gold lld; do
-        if ! command -v "ld.$linker" >/dev/null; then
-                echo "merged_functions.sh: SKIPPED: $linker is not installed" >&2
-                continue
-        fi
+        has "ld.$linker" || continue
         gcc -g -O2 -DLINKER -ffunction-sections "-fuse-ld=$linker" -Wl,--icf=all \
                 -o "merged_$linker" merged.c
         check "merged_$linker" 1

@@ -38,10 +38,8 @@ measure()
 }
 
 measure 1 gcc -O2
-if command -v clang >/dev/null; then
+if has clang; then
         measure 5 clang++ -O1
-else
-        echo "nested_fields.sh: SKIPPED with clang: it is not installed" >&2
 fi
 
 # Where something lies before the items of a block, addresses tell less of indexes, and what an

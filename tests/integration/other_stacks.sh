@@ -26,11 +26,9 @@ measure()
 
 measure gcc 95 gcc -O2 -fopenmp
 measure gcc_O0 95 gcc -O0 -fopenmp
-if command -v clang >/dev/null; then
+if has clang; then
         # Later versions say less of where variables are: the frame is told, as a whole.
         measure clang "$(by_version clang 14 95 35)" clang -O2
-else
-        echo "other_stacks.sh: SKIPPED with clang: it is not installed" >&2
 fi
 
 # Without the frame (other sources do not tell it) it is the stack as a whole, and no guess.

@@ -6,11 +6,11 @@
 
 for file in /usr/share/javascript/d3/d3.min.js /usr/share/javascript/jquery/jquery.min.js \
         /usr/share/javascript/jquery-datatables/jquery.dataTables.min.js; do
-        [ -e $file ] || { echo "page: skipped: no $file" && exit 77; }
+        [ -e $file ] || skip "no $file"
 done
 python=/usr/bin/python3 # Debian's, which has Debian's selenium
 command -v chromium >/dev/null && command -v chromedriver >/dev/null && $python -c 'import selenium' ||
-        { echo "page: skipped: no chromium, chromium-driver or python3-selenium" && exit 77; }
+        skip "no chromium, chromium-driver or python3-selenium"
 
 cp "$SOURCE_DIR/tests/integration/page.c" .
 "$CC" -g -O1 -o program page.c
@@ -23,19 +23,15 @@ done
 mv program.db page.db
 
 # ---- what it refuses ----
-status=0
-"$MEMLAG" report --format html --by object page.db >refused 2>err || status=$?
-[ $status = 2 ] && [ ! -s refused ] || fail "--by with html: status $status"
-status=0
-"$MEMLAG" report --format html -o page.db page.db 2>err || status=$?
-[ $status = 1 ] && [ "$(head -c 6 page.db)" = SQLite ] || fail "-o overwrites the recording"
+ends 2 "$MEMLAG" report --format html --by object page.db >refused
+[ ! -s refused ] || fail "--by with html: $(cat refused)"
+ends 1 "$MEMLAG" report --format html -o page.db page.db
+[ "$(head -c 6 page.db)" = SQLite ] || fail "-o overwrites the recording"
 # shellcheck disable=SC2016
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-        status=0
-        unshare -m sh -c 'mount -t tmpfs none /usr/share/javascript && exec "$@"' - \
-                "$MEMLAG" report --format html page.db >refused 2>err || status=$?
-        [ $status = 1 ] && [ ! -s refused ] && grep -q 'libjs-d3$' err && [ "$(wc -l <err)" = 1 ] ||
-                fail "without libraries: status $status, $(cat err)"
+        refuses 1 'libjs-d3$' unshare -m sh -c 'mount -t tmpfs none /usr/share/javascript && exec "$@"' - \
+                "$MEMLAG" report --format html page.db
+        [ ! -s out ] && [ "$(wc -l <err)" = 1 ] || fail "without libraries: $(cat out err)"
 fi
 
 $python "$SOURCE_DIR/tests/integration/page.py" "$MEMLAG" page.db page.c changed.db || fail "see above"

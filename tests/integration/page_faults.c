@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory whose page faults are known, each kind in a function of its own. Run as it is it
  * prints what the kernel counted of each (getrusage): "name faults". */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "target.h"
 
 #define APART __attribute__((noinline, noclone))
 enum { PAGES = 2000, PAGE = 4096 };

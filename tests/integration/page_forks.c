@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Page faults after a fork, where two processes have the pages until one writes. Run as
  * it is it prints what the kernel counted (getrusage): "function faults". */
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "target.h"
 
 #define APART __attribute__((noinline, noclone))
 enum { PAGES = 2000, PAGE = 4096 };

@@ -6,10 +6,6 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >pages.c <<'END'
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 enum { PAGES = 600, PAGE_BYTES = 1024, LEAVES = 40, ROWS = 20, READS = 12000 };
 struct branch { uint64_t from; uint32_t child, sum; };
 struct leaf { uint64_t key; uint32_t row; uint16_t version; uint8_t dead, flags; double value; };
@@ -106,7 +102,7 @@ check()
 
 for compiler in gcc clang; do
         command -v "$compiler" >/dev/null || continue
-        "$compiler" -g -O2 -o "$compiler.out" pages.c
+        "$compiler" -g -O2 -include "$SOURCE_DIR/tests/integration/target.h" -o "$compiler.out" pages.c
         record "$compiler" $LOADS --ldlat 1 --period 7 -- "./$compiler.out"
         mv pages.c hidden.c # the source names members, too
         "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1 ||

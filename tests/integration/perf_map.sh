@@ -3,12 +3,7 @@
 # Code that is made while the program runs is called what its maker's list calls it.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >jit.c <<'END_C'
-#define _GNU_SOURCE
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+program jit <<'END_C'
 struct node { struct node *next; long pad[30]; };
 static struct node nodes[200003];
 int main(void)
@@ -34,7 +29,6 @@ int main(void)
         return !made(nodes, 300000);
 }
 END_C
-"$CC" -g -O1 -o jit jit.c
 "$MEMLAG" record --period 499 -o t.db -- ./jit >out
 list=$(head -1 out)
 trap 'rm -f "$list"' EXIT
@@ -56,8 +50,7 @@ holds t.db "$samples" "SELECT count(*) FROM sample_view WHERE function = 'kept'"
 # older than the run, or, where time is real, than the process; one that was written to
 # after the run, or after the process had ended.
 ended=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'end'")
-cp t.db real.db
-sqlite3 real.db "UPDATE run SET value = 'measured' WHERE key = 'numbers';
+changed t.db real.db "UPDATE run SET value = 'measured' WHERE key = 'numbers';
         UPDATE process SET start_ns = 10000000000, end_ns = 20000000000"
 others="SELECT group_concat(replace(kind, 'perf maps of ', '')) FROM ledger
         WHERE kind LIKE 'perf maps of %' AND value = 1"
@@ -102,7 +95,7 @@ sed 's/unsigned char \*code = mmap(NULL, 4096,/unsigned char *code = mmap(NULL, 
         mmap(code, 4096,/; s/MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);$/MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);/
      s/mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED/mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS/
      s/300000)/30000000)/' jit.c >fixed.c
-"$CC" -g -O1 -o fixed fixed.c
+compile -o fixed fixed.c
 if "$MEMLAG" record --force --source clock -o clock.db -- ./fixed >out 2>err; then
         list=$(head -1 out)
         all=$(sqlite3 clock.db "SELECT count(*) FROM sample")

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Three kinds of phase in turn, twice: arithmetic, a pointer chase, and many lines at
  * once. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "target.h"
 
 enum { LINES = 1 << 20, WORDS = 8, ROUNDS = 2, MULTIPLICATIONS = 3000000, LOADS = 80000 };
 

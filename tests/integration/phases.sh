@@ -5,8 +5,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases
-"$MEMLAG" record $SIM --interval 1 -o run.db -- ./phases >out 2>&1 ||
-        fail "record: $(cat out)"
+record run $SIM --interval 1 -- ./phases
 "$MEMLAG" report --by phase --format json run.db >phases.json
 
 # The ring is made in pages that the kernel zeroes, which takes most of the time; then twice:
@@ -45,7 +44,7 @@ expect "many lines wait for buffers" "$(share in-core bandwidth_ratio)" 1
 
 # A chain of loads that hit L1: most cycles execute nothing, and no load missed L1. The table
 # and the queries call that by one name, which is not the view's.
-cat >chain.c <<'END'
+program chain <<'END'
 int main(void)
 {
         void *volatile self = (void *)&self;
@@ -55,7 +54,6 @@ int main(void)
         return p == 0;
 }
 END
-"$CC" -O1 -o chain chain.c
 record chain $SIM --interval 1 -- ./chain
 holds chain.db compute "SELECT bound FROM phase_view ORDER BY end_ns - start_ns DESC LIMIT 1"
 "$MEMLAG" report --by phase chain.db >table

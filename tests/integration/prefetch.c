@@ -2,10 +2,7 @@
 /* Accesses whose addresses follow from iteration to iteration in known ways, each in a
  * function of its name: prefetch [all|pages|list|gather [DISTANCE]]. With DISTANCE,
  * gather() prefetches so many iterations ahead. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "target.h"
 
 enum { COUNT = 1 << 20, VISITS = 100000, STRIDE = 4160 };
 
@@ -27,7 +24,7 @@ static inline uint64_t mix(uint64_t x)
         return x;
 }
 
-__attribute__((noinline)) static uint64_t gather(uint32_t ahead)
+NOINLINE static uint64_t gather(uint32_t ahead)
 {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < VISITS; i++) {
@@ -38,7 +35,7 @@ __attribute__((noinline)) static uint64_t gather(uint32_t ahead)
         return sum;
 }
 
-__attribute__((noinline)) static uint64_t list(uint32_t visits)
+NOINLINE static uint64_t list(uint32_t visits)
 {
         const struct node *node = nodes;
         uint64_t sum = 0;
@@ -49,7 +46,7 @@ __attribute__((noinline)) static uint64_t list(uint32_t visits)
         return sum;
 }
 
-__attribute__((noinline)) static uint64_t stride(void)
+NOINLINE static uint64_t stride(void)
 {
         const char *at = (const char *)nodes;
         uint64_t sum = 0;
@@ -59,7 +56,7 @@ __attribute__((noinline)) static uint64_t stride(void)
         return sum;
 }
 
-__attribute__((noinline)) static uint64_t computed(void)
+NOINLINE static uint64_t computed(void)
 {
         uint64_t sum = 0;
         for (uint32_t i = 0, at = 1; i < VISITS; i++) {
@@ -70,7 +67,7 @@ __attribute__((noinline)) static uint64_t computed(void)
 }
 
 /* A line of another page each time, which must come first; the lines fit into L2. */
-__attribute__((noinline)) static uint64_t pages(void)
+NOINLINE static uint64_t pages(void)
 {
         uint64_t at = 0;
         for (uint32_t i = 0; i < 10 * VISITS; i++)
@@ -78,7 +75,7 @@ __attribute__((noinline)) static uint64_t pages(void)
         return at;
 }
 
-__attribute__((noinline)) static uint64_t search(void)
+NOINLINE static uint64_t search(void)
 {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < VISITS / 8; i++) {
@@ -95,7 +92,7 @@ __attribute__((noinline)) static uint64_t search(void)
         return sum;
 }
 
-__attribute__((noinline)) static void make_nodes(void)
+NOINLINE static void make_nodes(void)
 {
         nodes = calloc(COUNT, sizeof(*nodes));
         if (!nodes)

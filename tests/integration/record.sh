@@ -11,8 +11,7 @@ refused()
 {
         wanted=$1 pattern=$2
         shift 2
-        ends "$wanted" "$MEMLAG" record --source sim -o refused.db "$@" >out
-        grep -q -- "$pattern" err || fail "no '$pattern' in: $(cat err)"
+        refuses "$wanted" "$pattern" "$MEMLAG" record --source sim -o refused.db "$@"
         [ "$wanted" -eq 2 ] || [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
         [ ! -e refused.db ] || fail "a database was left behind by: $*"
 }
@@ -43,20 +42,13 @@ ends 7 "$MEMLAG" record $SIM -o exit.db -- sh -c 'exit 7' >out
 ends 143 "$MEMLAG" record $SIM -o term.db -- sh -c 'kill -TERM $$' >out
 grep -qx 'memlag record: the command was ended by signal 15 (Terminated)' err ||
         fail "no word on the signal: $(cat err)"
-[ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
-[ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'signal'")" = 15 ]
-[ "$(sqlite3 term.db "SELECT value FROM run WHERE key = 'state'")" = complete ]
+holds exit.db 7 "SELECT value FROM run WHERE key = 'exit_status'"
+holds term.db 15 "SELECT value FROM run WHERE key = 'signal'"
+holds term.db complete "SELECT value FROM run WHERE key = 'state'"
 
 # Arguments, environment, descriptors (below those of the engine) and signals are those
 # of the same program alone; argv[0] is what was typed.
-cat >inherits.c <<'END'
-#include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-extern char **environ;
+program inherits <<'END'
 int main(int argc, char **argv)
 {
         struct rlimit files;
@@ -83,7 +75,6 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -O1 -o inherits inherits.c
 ./inherits a 'b c' '' >alone 5<bytes
 "$MEMLAG" record $SIM -o inherits.db -- ./inherits a 'b c' '' >recorded 2>err 5<bytes
 diff alone recorded
@@ -108,15 +99,7 @@ grep '^argument\|^-' alone >called
 grep '^argument\|^-' recorded | cmp called -
 
 # Limits that a program sets on itself are set, are kept to, and do not end the engine.
-cat >limits.c <<'END'
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program limits -fno-builtin <<'END'
 static void limit(int resource, rlim_t soft, rlim_t hard)
 {
         struct rlimit now = {soft, hard};
@@ -161,7 +144,6 @@ int main(int argc, char **argv)
         return 3;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o limits limits.c
 for steps in "" more; do
         ends 3 ./limits $steps >out
         mv out alone
@@ -171,14 +153,9 @@ done
 
 # A sandbox is refused, as by a kernel without it, and that is said: a program that tests it
 # finds what it was told.
-cat >sandbox.c <<'END'
-#include <errno.h>
+program sandbox <<'END'
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 int main(int argc, char **argv)
 {
         struct sock_filter code[] = {
@@ -202,21 +179,17 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -o sandbox sandbox.c
 ends 0 ./sandbox >out
 mv out alone
 ends 0 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox >out
 diff alone out || { cat err >&2; fail "a sandbox is not what the program was told"; }
 [ "$(grep -c 'forbid itself system calls' err)" -eq 1 ] || fail "sandbox: $(cat err)"
-[ "$(sqlite3 -readonly sandbox.db "SELECT value FROM ledger WHERE kind = 'sandboxes refused'")" = 2 ] ||
-        fail "sandbox: not in the ledger"
+holds sandbox.db 2 "SELECT value FROM ledger WHERE kind = 'sandboxes refused'"
 ends 22 "$MEMLAG" record $SIM --force -o sandbox.db -- ./sandbox asks >out
 ! grep -q 'forbid itself system calls' err || fail "sandbox: $(cat err)"
 
 # A standard descriptor that is closed stays so.
-cat >closed.c <<'END'
-#include <fcntl.h>
-#include <unistd.h>
+program closed <<'END'
 int main(void)
 {
         int open_ones = 0;
@@ -225,24 +198,21 @@ int main(void)
         return 10 + open_ones;
 }
 END
-"$CC" -O1 -o closed closed.c
 for closed in 11:'>&- 2>&-' 12:'<&- 2>&-' 14:'<&- >&-' 10:'<&- >&- 2>&-'; do
         status=0
         eval "\"\$MEMLAG\" record --force -o closed.db -- ./closed ${closed#*:}" || status=$?
         [ "$status" -eq "${closed%%:*}" ] || fail "${closed#*:}: status $status"
-        [ "$(sqlite3 closed.db 'PRAGMA integrity_check')" = ok ]
+        holds closed.db ok 'PRAGMA integrity_check'
 done
 
 # Where nobody can read the report, the status is still the target's: all of it was recorded.
-status=0
-"$MEMLAG" record $SIM -o unread.db -- true 2>/dev/full || status=$?
-[ "$status" -eq 0 ] || fail "status with standard error on a full disk: $status"
-[ "$(sqlite3 unread.db "SELECT count(*) > 0 FROM line_finding WHERE
-        (SELECT value FROM run WHERE key = 'state') = 'complete'")" = 1 ] || fail "no findings"
+"$MEMLAG" record $SIM -o unread.db -- true 2>/dev/full || fail "standard error on a full disk: status $?"
+holds unread.db 1 "SELECT count(*) > 0 FROM line_finding WHERE
+        (SELECT value FROM run WHERE key = 'state') = 'complete'"
 
 # What the user sets for Valgrind itself has no effect.
 VALGRIND_OPTS=--tool=none "$MEMLAG" record $SIM -o opts.db -- true 2>err
-[ "$(sqlite3 opts.db 'SELECT count(*) FROM process')" = 1 ]
+holds opts.db 1 'SELECT count(*) FROM process'
 
 # The command is kept as a shell would read it.
 "$MEMLAG" record $SIM -o quoted.db -- echo "it's" 'a b' plain '' >out 2>err
@@ -302,7 +272,7 @@ done <presets
 refused 2 "give 1 to 16" --sim-set core.load_ports=0.1 -- true
 "$MEMLAG" record $SIM --sim-list | awk 'NR > 1 { print $1, "=", $2 }' >mine.conf
 "$MEMLAG" record $SIM --sim-cpu ./mine.conf -o mine.db -- true 2>err
-[ "$(sqlite3 mine.db "SELECT value FROM run WHERE key = 'sim_preset'")" = mine ]
+holds mine.db mine "SELECT value FROM run WHERE key = 'sim_preset'"
 sed -i 's/^l2.ways = .*/l2.ways = many/' mine.conf
 refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.conf -- true
 
@@ -310,8 +280,8 @@ refused 2 "mine.conf:[0-9]*: l2.ways: 'many' is not a number" --sim-cpu mine.con
 ends 0 "$MEMLAG" record $SIM --freq 20000 -o timed.db -- "$BINARY_DIR/examples/columns" >out
 [ "$(sqlite3 timed.db "SELECT count(*) FROM sample WHERE latency_cycles IS NULL AND stall_ns > 0")" = \
         "$(sqlite3 timed.db 'SELECT count(*) FROM sample')" ]
-[ "$(sqlite3 timed.db "SELECT total(stall_ns) / (SELECT value FROM run WHERE key = 'duration_ns')
-        BETWEEN 0.7 AND 1 FROM sample")" = 1 ] || fail "the samples do not stand for the run's time"
+holds timed.db 1 "SELECT total(stall_ns) / (SELECT value FROM run WHERE key = 'duration_ns')
+        BETWEEN 0.7 AND 1 FROM sample"
 refused 1 'record without --ldlat' --freq 100 --ldlat 30 -- true
 
 # Where a sanitizer does not work simulated, that is said before the program starts.
@@ -324,9 +294,8 @@ done
 "$CC" -fsanitize=thread -o sanitized sanitized.c 2>/dev/null && record sanitized $SIM -- ./sanitized
 
 # ---- the output file ----
-ends 1 "$MEMLAG" record $SIM -o exit.db -- true >out
-grep -q 'exit.db exists' err || fail "$(cat err)"
-[ "$(sqlite3 exit.db "SELECT value FROM run WHERE key = 'exit_status'")" = 7 ]
+refuses 1 'exit.db exists' "$MEMLAG" record $SIM -o exit.db -- true
+holds exit.db 7 "SELECT value FROM run WHERE key = 'exit_status'"
 ends 0 "$MEMLAG" record $SIM --force -o exit.db -- true >out
 ends 1 "$MEMLAG" record $SIM --force -o bytes -- true >out
 head -c 1000000 copied | cmp - bytes # what is no database is never replaced
@@ -334,12 +303,11 @@ head -c 1000000 copied | cmp - bytes # what is no database is never replaced
 ends 1 "$MEMLAG" record $SIM -o hollow -- true >out
 [ ! -s hollow ] || fail "an empty file is written without --force"
 ends 0 "$MEMLAG" record $SIM --force -o hollow -- true >out
-[ "$(sqlite3 hollow "SELECT value FROM run WHERE key = 'command'")" = true ]
+holds hollow true "SELECT value FROM run WHERE key = 'command'"
 ends 1 "$MEMLAG" record $SIM -o nowhere/run.db -- true >out
 
 # ---- an instruction that the engine does not know ----
-cat >evex.c <<'END'
-#include <stdio.h>
+program evex <<'END'
 int main(void)
 {
         puts("before");
@@ -348,14 +316,10 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -o evex evex.c
-ends 132 "$MEMLAG" record $SIM -o evex.db -- ./evex >out
-grep -q ' vaddps (AVX512F_512) at .*/evex+0x' err || fail "$(cat err)"
+refuses 132 ' vaddps (AVX512F_512) at .*/evex+0x' "$MEMLAG" record $SIM -o evex.db -- ./evex
 grep -qx before out
 # The same in memory that is of no file.
-cat >made.c <<'EOF'
-#include <string.h>
-#include <sys/mman.h>
+program made <<'EOF'
 int main(void)
 {
         static const unsigned char code[] = {0x62, 0xf1, 0x7c, 0x48, 0x58, 0xc0, 0xc3};
@@ -366,7 +330,6 @@ int main(void)
         return 0;
 }
 EOF
-"$CC" -O1 -o made made.c
 "$MEMLAG" record $SIM -o made.db -- ./made 2>err || true
 grep -q ' vaddps (AVX512F_512) at address 0x7e0000000;' err || fail "code of no file: $(cat err)"
 
@@ -387,18 +350,16 @@ open(sys.argv[2], "wb").write(elf)
 END
 python3 spoil.py evex spoiled
 chmod +x spoiled
-ends 1 "$MEMLAG" record $SIM -o spoiled.db -- ./spoiled >out
-grep -q '^memlag record: the simulated PMU failed: .*spoiled' err || fail "$(cat err)"
+refuses 1 '^memlag record: the simulated PMU failed: .*spoiled' "$MEMLAG" record $SIM -o spoiled.db -- ./spoiled
 
 # Debug information that the engine knows nothing of does not matter: DWARF 5 with split
 # units and with type units.
 cat >fine.c <<'END'
-#include <stdio.h>
 struct pair { long a, b; } pair;
 int main(void) { puts("fine"); return (int)pair.a; }
 END
 for option in -gsplit-dwarf -fdebug-types-section; do
-        "$CC" -O1 -g -gdwarf-5 $option -o fine fine.c
+        compile -gdwarf-5 $option -o fine fine.c
         ends 0 "$MEMLAG" record $SIM --force -o fine.db -- ./fine >out
         grep -qx fine out || fail "$option: $(cat err)"
 done

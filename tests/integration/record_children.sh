@@ -39,9 +39,7 @@ holds fork.db 1 'SELECT count(*) FROM process'
 says '1 process without records'
 
 # ---- a daemon's: its parent has ended before the command did ----
-cat >daemon.c <<'EOF'
-#include <sys/wait.h>
-#include <unistd.h>
+program daemon <<'EOF'
 int main(void)
 {
         if (fork() == 0)
@@ -50,20 +48,12 @@ int main(void)
         return 0;
 }
 EOF
-"$CC" -O1 -o daemon daemon.c
 hold fork hold 2 "$MEMLAG" record $SIM --no-heap -o daemon.db -- ./daemon
 [ "$(ledger daemon.db)" = "processes without records|1" ] || fail "daemon: $(ledger daemon.db)"
 holds daemon.db 2 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL'
 
 # ---- a child that is killed before it has begun, by vfork and by a clone without a signal ----
-cat >killed.c <<'EOF'
-#define _GNU_SOURCE
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program killed <<'EOF'
 int main(int argc, char **argv)
 {
         int status;
@@ -76,7 +66,6 @@ int main(int argc, char **argv)
         return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
 }
 EOF
-"$CC" -O1 -o killed killed.c
 hold fork kill 1 "$MEMLAG" record $SIM --no-heap -o vfork.db -- ./killed
 [ "$(ledger vfork.db)" = "processes without records|1" ] || fail "vfork: $(ledger vfork.db)"
 hold fork kill 1 "$MEMLAG" record $SIM --no-heap -o clone.db -- ./killed clone
@@ -88,11 +77,7 @@ hold exec hold 2 "$MEMLAG" record $SIM -o exec.db -- \
 [ "$(ledger exec.db)" = "processes between two programs|1" ] || fail "exec: $(ledger exec.db)"
 
 # ---- a fork or an exec that fails is none, and the next one is whole ----
-cat >refused.c <<'EOF'
-#include <errno.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program refused <<'EOF'
 int main(void)
 {
         struct rlimit none, before;
@@ -117,7 +102,6 @@ int main(void)
         return fork() >= 0;
 }
 EOF
-"$CC" -O1 -o refused refused.c
 "$MEMLAG" record $SIM --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
 [ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
 holds refused.db 2 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL'

@@ -6,12 +6,7 @@
 
 # A daemon as servers make them: forked twice, in a session of its own, without any
 # descriptor. Its parent ends with 5. It works for a while, and at the end writes to DONE.
-cat >daemon.c <<'EOT'
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program daemon <<'EOT'
 static int work(char **argv)
 {
         static volatile char field[1 << 22];
@@ -40,7 +35,6 @@ int main(int argc, char **argv)
         return 5;
 }
 EOT
-"$CC" -O1 -g -o daemon daemon.c
 mkfifo go
 
 for source in sim clock; do
@@ -48,11 +42,10 @@ for source in sim clock; do
         [ $source = sim ] || rounds=40000000
         rm -f done
         # ---- without --wait: recording ends with the command, the daemon goes on ----
-        ends 5 "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
-        says '^memlag record: 1 process of the command lives on.*--wait'
-        [ "$(answer $source-left.db "SELECT value FROM ledger WHERE stage = 'record'
-                                  AND kind = 'processes left running'")" = 1 ] ||
-                fail "$source: the ledger does not count the daemon"
+        refuses 5 '^memlag record: 1 process of the command lives on.*--wait' \
+                "$MEMLAG" record --source $source -o $source-left.db -- ./daemon go done $rounds
+        holds $source-left.db 1 "SELECT value FROM ledger WHERE stage = 'record'
+                                  AND kind = 'processes left running'"
         echo >go
         until [ -e done ]; do sleep 0.1; done
 
@@ -65,10 +58,9 @@ for source in sim clock; do
         ! grep -q 'lives on' err || fail "$source: a daemon that has ended lives on: $(cat err)"
         [ -z "$(answer $source.db "SELECT 1 FROM ledger WHERE kind = 'processes left running'")" ] ||
                 fail "$source: the ledger counts what has ended"
-        [ "$(answer $source.db "SELECT value FROM run WHERE key = 'exit_status'")" = 5 ]
-        [ "$(answer $source.db 'SELECT count(*) FROM process WHERE end_ns IS NULL')" = 0 ]
-        [ "$(answer $source.db "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'")" = 1 ] ||
-                fail "$source: the daemon's work has no samples"
+        holds $source.db 5 "SELECT value FROM run WHERE key = 'exit_status'"
+        holds $source.db 0 'SELECT count(*) FROM process WHERE end_ns IS NULL'
+        holds $source.db 1 "SELECT count(*) > 50 FROM sample_view WHERE function = 'work'"
 
         # ---- a signal ends the waiting; the daemon is not its target ----
         rm -f done

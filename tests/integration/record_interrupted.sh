@@ -5,11 +5,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # Loads from DRAM, says "ready", and goes on for as long as it may.
-cat >busy.c <<'END'
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+program busy <<'END'
 static volatile sig_atomic_t signals;
 static void count(int number)
 {
@@ -33,7 +29,6 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -O1 -g -o busy busy.c
 
 # until_true COMMAND...: waits for it, two minutes at most.
 until_true()

@@ -24,10 +24,7 @@ for pattern in '%r.db' '%x.db' 'a%'; do
 done
 [ ! -e ran ] || fail "a command ran whose file has no name"
 
-if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
-        echo "record_jobs: SKIPPED: no MPI here" >&2
-        exit 77
-fi
+has mpirun && has mpicc || exit 77
 
 # ---- a job: rank 0 works, the others wait for it ----
 cat >app.c <<'EOT'
@@ -69,11 +66,10 @@ for source in sim clock; do
         mpi "$MEMLAG" record --source $source -- ./app $rounds 0 $long >out 2>err ||
                 fail "$source: the job failed: $(cat err)"
         for rank in 0 1; do
-                [ "$(answer memlag.$rank.db "SELECT value FROM run WHERE key = 'state'")" = complete ] ||
-                        fail "$source: rank $rank has no whole recording: $(cat err)"
+                holds memlag.$rank.db complete "SELECT value FROM run WHERE key = 'state'"
         done
-        [ "$(answer memlag.0.db "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'")" = 1 ]
-        [ "$(answer memlag.1.db "SELECT count(*) FROM sample_view WHERE function = 'work'")" = 0 ]
+        holds memlag.0.db 1 "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'"
+        holds memlag.1.db 0 "SELECT count(*) FROM sample_view WHERE function = 'work'"
         # Waiting is told as such where samples are of time.
         [ $source = sim ] ||
                 [ "$(for rank in 0 1; do

@@ -16,8 +16,7 @@ holds piped.db 1 'SELECT count(*) > 0 FROM line_finding'
 
 # ---- a name for which SQLite has no room beside the database ----
 name=$(printf 'n%.0s' {1..250})
-$record -o "$name" -- true 2>err && fail "a name of 250 bytes is taken"
-says 'longer than 247 bytes'
+refuses 1 'longer than 247 bytes' $record -o "$name" -- true
 [ ! -e "$name" ] || fail "a name of 250 bytes leaves a file"
 
 # ---- --force keeps the mode ----
@@ -31,17 +30,11 @@ $record --force -o piped.db -- true 2>err || fail "--force, read-only: $(cat err
 [ "$(stat -c %a piped.db)" = 640 ] || fail "--force, read-only: mode $(stat -c %a piped.db)"
 
 # ---- a database that is removed ----
-ends 4 $record -o removed.db -- sh -c 'rm removed.db; exit 4'
-says 'removed.db was removed or replaced'
+refuses 4 'removed.db was removed or replaced' $record -o removed.db -- sh -c 'rm removed.db; exit 4'
 
 # ---- an engine that dies is a signal, for the target's parent too ----
 # The program overwrites Valgrind's own memory, which begins at 0x1000000000.
-cat >engine.c <<'END'
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+program engine <<'END'
 int main(int argc, char **argv)
 {
         int status = 0;
@@ -60,7 +53,6 @@ int main(int argc, char **argv)
         return 0;
 }
 END
-"$CC" -O1 -o engine engine.c
 status=0
 $record -o engine.db -- ./engine >out 2>err || status=$?
 [ $status -gt 128 ] || fail "a dead engine: status $status: $(cat err)"

@@ -4,13 +4,9 @@
 # to do.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >family.c <<'END'
+program pie -fPIE -pie <<'END'
 /* THREADS threads at once walk over a block each of SIZE bytes; then CHILDREN forked
  * processes do so one by one, and the last of them becomes /bin/true. */
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 enum { THREADS = 5, CHILDREN = 3, SIZE = 3 << 20 };
 static pthread_barrier_t barrier;
 static void walk(void)
@@ -48,10 +44,9 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -g -pthread -fPIE -pie -o pie family.c
-"$CC" -O1 -g -pthread -fno-pie -no-pie -o fixed family.c
-"$CC" -O1 -pthread -s -o stripped family.c
-"$CC" -O1 -g -pthread -static -o static family.c
+compile -fno-pie -no-pie -o fixed pie.c
+compile -s -o stripped pie.c
+compile -static -o static pie.c
 
 for kind in pie fixed stripped static; do
         record $kind $LOADS --period 50 -- ./$kind
@@ -120,11 +115,7 @@ echo >done
 
 # A child inherits what its parent had at the fork, however late it runs: here a parent
 # gives its blocks back at once.
-cat >late.c <<'END'
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program late <<'END'
 enum { CHILDREN = 12, SIZE = 1 << 20 };
 int main(void)
 {
@@ -146,7 +137,6 @@ int main(void)
         return 0;
 }
 END
-"$CC" -O1 -g -o late late.c
 record late $LOADS --period 50 -- ./late
 holds late.db 12 'SELECT count(DISTINCT process_id) FROM allocation
                   WHERE process_id > 1 AND size_bytes = 1048576'
@@ -174,14 +164,12 @@ else
 fi
 
 # A program with rights of its own runs as it does alone, though unrecorded.
-cat >rights.c <<'END'
-#include <unistd.h>
+program rights <<'END'
 int main(void)
 {
         return geteuid() == 65534 ? 6 : 7;
 }
 END
-"$CC" -O1 -o rights rights.c
 if chown 65534 rights 2>/dev/null && chmod u+s rights && ! ./rights && [ "$(id -u)" -eq 0 ]; then
         status=0
         "$MEMLAG" record -o rights.db -- sh -c './rights; exit $?' 2>err || status=$?
@@ -197,14 +185,12 @@ fi
 # Below chroot there is no memlag; the target runs there all the same, and the ledger tells
 # that it was not recorded.
 mkdir -p root/proc
-cat >inside.c <<'END'
-#include <unistd.h>
+program root/inside -static <<'END'
 int main(void)
 {
         return write(1, "inside\n", 7) == 7 ? 4 : 1;
 }
 END
-"$CC" -O1 -static -o root/inside inside.c
 status=0
 unshare -r chroot root /inside >/dev/null 2>&1 || status=$?
 if [ "$status" -eq 4 ]; then
@@ -226,11 +212,7 @@ for way in prctl syscall strict; do
         ends 3 "$MEMLAG" record $LOADS --force -o forbids.db -- ./forbids $way >out
         grep -qx allocated out || fail "forbids $way: $(cat out)"
 done
-cat >shares.c <<'END'
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/wait.h>
+program shares <<'END'
 static int run(void *unused)
 {
         return unused != NULL;
@@ -243,9 +225,7 @@ int main(void)
         return clone(run, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL) < 0;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -o shares shares.c
-ends 1 "$MEMLAG" record $LOADS -o shares.db -- ./shares >out
-says "^memlag record: .*clone(2).*cannot be simulated$"
+refuses 1 "^memlag record: .*clone(2).*cannot be simulated$" "$MEMLAG" record $LOADS -o shares.db -- ./shares
 
 # exec refuses an argument that is too long, and the program before goes on, as alone.
 status=0
@@ -256,11 +236,7 @@ status=0
 
 # A program that executes itself by a link of /proc does so as it does alone: its
 # arguments, its program and its status. A script's program is its interpreter.
-cat >again.c <<'END'
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program again <<'END'
 int main(int count, char **arguments)
 {
         char path[4096] = "";
@@ -287,7 +263,6 @@ int main(int count, char **arguments)
         return 3;
 }
 END
-"$CC" -O1 -o again again.c
 for way in /proc/self/exe /proc/thread-self/exe number vfork; do
         status=0
         ./again $way >alone || status=$?
@@ -301,14 +276,7 @@ done
 # Files that are executed by a descriptor: with a name or without one, as in memory or
 # removed, whether the descriptor closes at the exec or not, and by each way to it. The
 # program sees no descriptor more than alone.
-cat >by_fd.c <<'END'
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <unistd.h>
-extern char **environ;
+program by_fd <<'END'
 static int copy_to(int to)
 {
         int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -358,7 +326,6 @@ int main(int count, char **arguments)
         return 3;
 }
 END
-"$CC" -D_GNU_SOURCE -O1 -o by_fd by_fd.c
 by_fd()
 {
         ./by_fd "$@" >alone && fail "by_fd $*: alone"
@@ -388,11 +355,7 @@ int walk(volatile int *from, int count)
         return sum;
 }
 END
-cat >unloaded.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+program unloaded <<'END'
 enum { COUNT = 1 << 22 };
 int main(int count, char **arguments)
 {
@@ -403,7 +366,6 @@ int main(int count, char **arguments)
         return walk(calloc(COUNT, sizeof(int)), COUNT);
 }
 END
-"$CC" -O1 -o unloaded unloaded.c
 for other in '' other.so; do
         "$CC" -O1 -shared -fPIC -o loaded.so walk.c
         "$CC" -O2 -g -shared -fPIC -o other.so walk.c
@@ -416,9 +378,7 @@ done
 
 # The main thread's stack is as large as its limit, which the program itself, or who executes
 # it, may have raised; no larger.
-cat >deep.c <<'END'
-#include <stdlib.h>
-#include <sys/resource.h>
+program deep -O0 <<'END'
 enum { FRAME_BYTES = 4096 };
 static int go(int frames)
 {
@@ -437,7 +397,6 @@ int main(int count, char **arguments)
         return go((atoi(arguments[1]) << 20) / FRAME_BYTES) != 0;
 }
 END
-"$CC" -O0 -o deep deep.c
 for way in 'ulimit -Ss 8192; exec ./deep 6' 'ulimit -Ss 8192; exec ./deep 10' \
         'ulimit -Ss 65536; exec ./deep 50' 'exec ./deep 40 64' 'exec ./deep 70 64'; do
         wanted=0
@@ -449,11 +408,7 @@ done
 # Programs that cannot load the heap tracker, as they have another C library or none that
 # is loaded, and whose allocators have no names: they run, see nothing of it, and the ledger
 # counts them.
-cat >variables.c <<'END'
-#include <stdio.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-extern char **environ;
+program variables <<'END'
 int main(int count, char **arguments)
 {
         for (char **variable = environ; *variable; variable++)
@@ -463,14 +418,11 @@ int main(int count, char **arguments)
         return count > 1 ? execv(arguments[1], arguments + 1) : 5;
 }
 END
-"$CC" -O1 -s -static -o variables_static variables.c
-"$CC" -O1 -o variables variables.c
+compile -s -static -o variables_static variables.c
 another= untracked=1
-if command -v musl-gcc >/dev/null; then
-        musl-gcc -O1 -o variables_musl variables.c
+if has musl-gcc; then
+        musl-gcc -O1 -include "$SOURCE_DIR/tests/integration/target.h" -o variables_musl variables.c
         another=./variables_musl untracked=2
-else
-        echo "record_processes: SKIPPED: no other C library here (musl-gcc)" >&2
 fi
 for users in A=1 LD_PRELOAD=libm.so LD_PRELOAD=; do
         for heap in '' --no-heap; do

@@ -4,11 +4,7 @@
 # and every thread is in the database.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-cat >crowd.c <<'EOF'
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+program crowd -O2 <<'EOF'
 static pthread_barrier_t barrier;
 
 static void *wait_for_all(void *unused)
@@ -36,7 +32,6 @@ int main(void)
         return 0;
 }
 EOF
-"${CC:-cc}" -O2 -pthread crowd.c -o crowd
 
 # Natively this takes less than a second; with a search through all threads at each meeting
 # it would take many minutes.
@@ -47,13 +42,7 @@ holds crowd.db 2501 "SELECT count(*) FROM thread"
 # Threads that work side by side do so in the model too, however long the machine lets one
 # wait for a processor: here the second has the lowest priority on a CPU with other work, so
 # that it is taken from it where it comes to the barrier, or not given back to it after.
-cat >side_by_side.c <<'EOF'
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
+program side_by_side <<'EOF'
 enum { WORDS = 1 << 18, PASSES = 2 }; /* beyond L2 */
 
 static pthread_barrier_t barrier;
@@ -89,7 +78,6 @@ int main(void)
         return pthread_join(thread, NULL);
 }
 EOF
-"${CC:-cc}" -O1 -g -pthread side_by_side.c -o side_by_side
 work=
 trap '[ -z "$work" ] || kill "$work" 2>/dev/null || true' EXIT
 cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
@@ -108,11 +96,8 @@ done
 
 # A thread that yields does not sleep: two threads that only yield until it is their turn use
 # two CPUs all the time.
-cat >yielding.c <<'EOF'
-#include <pthread.h>
-#include <sched.h>
+program yielding <<'EOF'
 #include <stdatomic.h>
-#include <stddef.h>
 
 static atomic_int turn;
 
@@ -135,7 +120,6 @@ int main(void)
         return pthread_join(thread, NULL);
 }
 EOF
-"${CC:-cc}" -O1 -g -pthread yielding.c -o yielding
 ends 0 timeout 100 "$MEMLAG" record $SIM --no-heap -o yielding.db -- ./yielding >out
 holds yielding.db 1 "SELECT sum(value) * 1000.0 / ((SELECT value FROM machine WHERE key = 'clock_mhz')
         * (SELECT value FROM run_info WHERE key = 'duration_ns')) >= 1.5

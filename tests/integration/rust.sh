@@ -6,9 +6,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # A rustc may be there that only stands for one that is not installed.
-rustc --version >/dev/null 2>&1 || {
-        skip "rustc is not installed"
-}
+rustc --version >/dev/null 2>&1 || skip "rustc is not installed"
 
 cat >fields.rs <<'END_OF_RUST'
 use std::collections::VecDeque;

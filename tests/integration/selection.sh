@@ -5,11 +5,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # ---- a script that runs two programs, one of them with a forked child and two threads ----
-cat >walk.c <<'EOT'
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+program stroll -DWALK=stroll <<'EOT'
 #ifndef WALK
 #define WALK walk
 #endif
@@ -40,8 +36,7 @@ int main(int argc, char **argv)
         return 0;
 }
 EOT
-"$CC" -g -O1 -pthread -DWALK=stroll -o stroll walk.c
-"$CC" -g -O1 -pthread -DWALK=march -o march walk.c
+compile -DWALK=march -o march stroll.c
 cat >both <<'EOT'
 #!/bin/sh
 ./stroll 200000
@@ -74,9 +69,7 @@ grep -q '^What is selected has too few samples' out || fail "nothing is selected
 
 # ---- of a view's text in the file only the view is made ----
 cp run.db odd.db
-python3 - <<'END'
-import sqlite3
-
+python <<'END'
 with sqlite3.connect("odd.db") as db: # sqlite3's own shell may refuse
     db.execute("PRAGMA writable_schema = ON")
     db.execute("UPDATE sqlite_schema SET sql = sql || '; SELECT harm()' WHERE name = 'phase_view'")

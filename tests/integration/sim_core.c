@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_core STEPS KERNEL...: kernels whose time on a core is known from their instructions.
- * Without the kernel itself everything else is the same, so that the difference to
- * "nothing" is what the steps cost; to "memory-gather" and "memory-string" for kernels
- * that need memory which is in no cache. */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+/* sim_core STEPS KERNEL...: kernels whose time on a core is known from their
+ * instructions. Without the kernel itself everything else is the same, so that the
+ * difference to "nothing" is what the steps cost; to "memory-gather" and "memory-string"
+ * for kernels that need memory which is in no cache. */
+#include "target.h"
 
 enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 32 << 20, AHEAD = 8 };
 
@@ -50,7 +43,7 @@ static void *walk(void *p, long steps)
         return p;
 }
 
-__attribute__((noinline)) static void *walk_with_independent(void *p, long steps)
+NOINLINE static void *walk_with_independent(void *p, long steps)
 {
         const uint64_t one = 1;
 
@@ -233,7 +226,7 @@ static void store_and_load(long steps, const char *how)
 #define FOUR_RESULTS FOUR("lea 1(%%rax,%%rax), %%rax\n")
 
 /* A counter in memory: loaded, added to and stored in each step. */
-__attribute__((noinline)) static void count_in_memory(long steps, const char *how)
+NOINLINE static void count_in_memory(long steps, const char *how)
 {
         uint64_t cells[16] __attribute__((aligned(64))) = {0};
         const uint64_t *same = cells;

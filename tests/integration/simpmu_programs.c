@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Small programs with known behaviour for the tests of the simulated PMU:
  * simpmu_programs NAME [ARGUMENT...]. */
-#define _GNU_SOURCE
+#include "target.h"
+
 #include <immintrin.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define LINE_BYTES  64
 #define BUFFER_MIB  64

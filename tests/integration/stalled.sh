@@ -53,16 +53,14 @@ expect "what is explained" "$(sed -n 's/^\(dram-[a-z]*\): .*/\1/p' weighed.txt |
 "$MEMLAG" report -v before.db | tr '\n' ' ' | grep -q 'Latency by verdict: 88% dram-contention, 9% dram-latency' ||
         fail "without stalled time verdicts are not weighed by latency"
 # What held up less than a tenth of that is no advice, however long it waited.
-cp memlag.db overlap.db
-sqlite3 overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
+changed memlag.db overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
 "$MEMLAG" analyze overlap.db
 expect "what is worth a word" "$("$MEMLAG" report -v overlap.db | sed -n 's/^\(dram-[a-z]*\): .*/\1/p')" dram-latency
 
 # A hundred equal samples are known well: no row but the first may have as much. Five among
 # many are no lead to be sure of, and one is none.
 ! "$MEMLAG" report -v | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
-cp memlag.db chance.db
-sqlite3 chance.db "
+changed memlag.db chance.db "
         UPDATE sample SET retire_latency_cycles = 0;
         UPDATE sample SET retire_latency_cycles = 7 WHERE ip = 0x401010;
         UPDATE sample SET retire_latency_cycles = 7000 WHERE sample_id =
@@ -83,19 +81,15 @@ first chance.db | grep -q ' walk$' || fail "five samples do not lead: $(first ch
 says "first row's lies between 3\.0 and 16\.2% with 95 % confidence, and 1 other row may have as much" chance.prose
 # Samples that stand for more cycles than there were (72.0 and 2.8 million of 72.08) have the
 # parts of these that they have of each other.
-cp memlag.db beyond.db
-sqlite3 beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
+changed memlag.db beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
 "$MEMLAG" analyze beyond.db
-[ "$(answer beyond.db "SELECT abs(sum(stalled_ratio) - 1) < 1e-9 AND max(stalled_ratio) < 1 AND
+holds beyond.db 1 "SELECT abs(sum(stalled_ratio) - 1) < 1e-9 AND max(stalled_ratio) < 1 AND
         abs(max(stalled_ratio) / sum(stalled_ratio) - 72.0 / 74.8) < 0.001
-        FROM line_view")" = 1 ] ||
-        fail "more than all cycles: $(answer beyond.db 'SELECT function, stalled_ratio FROM line_view')"
-[ "$(answer beyond.db "SELECT value FROM ledger WHERE kind GLOB 'stalled beyond*'")" = 4 ] ||
-        fail "that is not told: $(answer beyond.db 'SELECT * FROM ledger')"
+        FROM line_view"
+holds beyond.db 4 "SELECT value FROM ledger WHERE kind GLOB 'stalled beyond*'"
 
 # Loads whose address is lost are in no row of objects and types, which these reports tell.
-cp memlag.db lost.db
-sqlite3 lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010;
+changed memlag.db lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010;
         UPDATE attribution SET object_id = NULL, field_id = NULL
         WHERE sample_id IN (SELECT sample_id FROM sample WHERE addr IS NULL)"
 lost=$(sqlite3 lost.db "SELECT count(*) FROM sample WHERE addr IS NULL AND ip = 0x401010")
@@ -118,8 +112,7 @@ expect "objects" "$("$MEMLAG" query --name objects --format csv | sed -n 2p | cu
 
 # Where cycles without execution beside a miss are more than sampled loads held up, loads of
 # L2 that were not sampled have their part: a ring that L2 holds.
-cat >ring.c <<'END'
-#include <stddef.h>
+program ring <<'END'
 enum { NODES = 4096, STRIDE = 1633 };
 static struct node { struct node *next; char rest[56]; } nodes[NODES];
 int main(void)
@@ -132,7 +125,6 @@ int main(void)
         return node == NULL;
 }
 END
-"${CC:-cc}" -O1 -g -o ring ring.c
 "$MEMLAG" record $SIM --ldlat 30 -o ring.db -- ./ring >/dev/null 2>&1
 "$MEMLAG" report -v ring.db | tr '\n' ' ' >ring.prose
 says 'Loads of less than 30 cycles, .* not sampled' ring.prose

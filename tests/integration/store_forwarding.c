@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A word stored by halves, or as a whole, and loaded at once or by halves: each in a
  * function of its own. The value goes round through memory. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "target.h"
 
 #define APART __attribute__((noinline, noclone))
 

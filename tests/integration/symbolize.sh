@@ -28,8 +28,7 @@ account_is_whole()
 make_db()
 {
         PYTHONPATH="$SOURCE_DIR/tests/integration" \
-                python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$@" <<'END'
-import sys
+                python "$SOURCE_DIR/profiler/db/schema.sql" "$@" <<'END'
 import symbolize_db
 schema, database, program, *build_id = sys.argv[1:]
 for line in symbolize_db.output("nm", program).splitlines():
@@ -43,14 +42,12 @@ END
 "$MEMLAG" symbolize --help | grep -q 'Usage: memlag symbolize' || fail "no help"
 ends 2 "$MEMLAG" symbolize --no-such-option >out
 ends 2 "$MEMLAG" symbolize a.db b.db >out
-ends 2 "$MEMLAG" symbolize --allocator= >out
-says '^memlag symbolize: --allocator: the name is empty'
+refuses 2 '^memlag symbolize: --allocator: the name is empty' "$MEMLAG" symbolize --allocator=
 for option in --symfs --debuginfo-path --build-id-dir --vmlinux --kallsyms; do
         ends 1 "$MEMLAG" symbolize $option= >out
         one_line_about "$option: the path is empty; nothing was done"
 done
-ends 2 "$MEMLAG" import '' >out
-says '^memlag import: the name of the recording is empty'
+refuses 2 '^memlag import: the name of the recording is empty' "$MEMLAG" import ''
 ends 1 "$MEMLAG" symbolize missing.db >out
 one_line_about missing.db
 ends 1 "$MEMLAG" symbolize >out # memlag.db is not there
@@ -59,7 +56,7 @@ echo 'no database' >other
 ends 1 "$MEMLAG" symbolize other >out
 one_line_about other
 
-cat >program.c <<'END'
+program program -O0 -pie -fPIE <<'END'
 int work(int n)
 {
         return n * 3 + 1;
@@ -69,7 +66,6 @@ int main(void)
         return work(1);
 }
 END
-"$CC" -g -O0 -pie -fPIE -o program program.c
 make_db memlag.db program
 
 ends 0 "$MEMLAG" symbolize >out
@@ -96,8 +92,7 @@ touch program
 ends 0 "$MEMLAG" symbolize memlag.db >out
 holds memlag.db work 'SELECT DISTINCT function FROM location'
 # Another build of memlag makes them again, and one that does not know which it is.
-python3 - "$MEMLAG" <<'END'
-import os, sys
+python "$MEMLAG" <<'END'
 sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
 from symbolize_db import build_id
 note = b"GNU\0" + build_id(sys.argv[1])
@@ -190,8 +185,7 @@ mv whole program
 
 # Linkage names as their languages write them: C++ with the ABI's example, Rust with those
 # of RFC 2603 (v0) and of its older scheme, whose hash is no part of the name.
-python3 - <<'END'
-import os, subprocess, sys
+python <<'END'
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
 import symbolize_db
@@ -250,8 +244,7 @@ done
 
 # What dwz moved to another file: gone, packed in no known way, nonsense, there.
 "$CC" -g -O0 -pie -fPIE -gz=zlib -Wl,--build-id -o whole program.c
-python3 - <<'END'
-import re, struct, subprocess
+python <<'END'
 notes = subprocess.run(["readelf", "-n", "whole"], capture_output=True, text=True).stdout
 with open("link", "wb") as link:
     link.write(b"common.debug\0" + bytes.fromhex(re.search("Build ID: ([0-9a-f]+)", notes)[1]))
@@ -304,8 +297,7 @@ for flags in "-Wl,-z,lazy -fcf-protection=none" "-Wl,-z,now -fcf-protection=full
         # shellcheck disable=SC2086 # several flags
         gcc -O1 $flags -o stubs stubs.c -lm
         PYTHONPATH="$SOURCE_DIR/tests/integration" \
-                python3 - "$SOURCE_DIR/profiler/db/schema.sql" "$MEMLAG" "$flags" <<'END' || exit 1
-import re, sqlite3, subprocess, sys
+                python "$SOURCE_DIR/profiler/db/schema.sql" "$MEMLAG" "$flags" <<'END' || exit 1
 import symbolize_db
 schema, memlag, flags = sys.argv[1:]
 names, name = {}, None
@@ -333,8 +325,7 @@ cat program.c >>packed.c
 make_db packed.db packed
 ends 0 "$MEMLAG" symbolize packed.db >out
 [ "$(sqlite3 packed.db 'SELECT count(line) FROM location')" -gt 0 ] || fail "no lines of packed"
-python3 - <<'END'
-import re, struct, subprocess
+python <<'END'
 text = subprocess.run(["readelf", "-SW", "packed"], capture_output=True, text=True).stdout
 offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C ", text)[1], 16)
 with open("packed", "r+b") as program:
@@ -347,8 +338,7 @@ ends 0 "$MEMLAG" symbolize --drop-names packed.db >out
 holds packed.db 4 "SELECT value FROM ledger
         WHERE kind = 'samples in binary with too much debug information'"
 holds packed.db work 'SELECT DISTINCT function FROM location'
-python3 - <<'END'
-import re, struct, subprocess
+python <<'END'
 text = subprocess.run(["readelf", "-SW", "packed"], capture_output=True, text=True).stdout
 offset = int(re.search(r"\.debug_info +PROGBITS +0+ ([0-9a-f]+) [0-9a-f]+ 00 +C ", text)[1], 16)
 with open("packed", "r+b") as program:

@@ -147,7 +147,9 @@ def recorded(source, build, options):
         print(f"told.py: SKIPPED with {build}: it is not installed")
         return None
     name = re.sub(r"[^\w.+-]", "_", f"{source}.{build}")
-    subprocess.run([compiler, "-g", "-w", *flags, PROGRAMS + source, "-o", name, *library], check=True)
+    included = ["-include", PROGRAMS + "../target.h"] if source.endswith(".c") else []
+    subprocess.run([compiler, "-g", "-w", *included, *flags, PROGRAMS + source, "-o", name, *library],
+                   check=True)
     done = subprocess.run([MEMLAG, "record", *os.environ["LOADS"].split(), *options.split(), "--force",
                            "-o", name + ".db", "--", "./" + name],
                           capture_output=True, text=True, check=False)

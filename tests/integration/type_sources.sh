@@ -6,11 +6,6 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >sources.c <<'END'
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #ifdef __clang__
 #define ALONE __attribute__((noinline))
 #else
@@ -134,7 +129,7 @@ by_variable|key|variable|||"
 # check COMPILER OPTION
 check()
 {
-        "$1" -g "$2" -o "sources$2" sources.c
+        "$1" -g "$2" -include "$SOURCE_DIR/tests/integration/target.h" -o "sources$2" sources.c
         record "$1$2" $LOADS --ldlat 20 --period 17 -- "./sources$2"
         expect "sources by $1 $2" "$(answer "$1$2.db" "SELECT function, field, type_source, type_pointer, type_function,
                 type_line FROM sample_view WHERE function GLOB 'by_*' AND op = 'load' AND field = 'key'
@@ -172,9 +167,7 @@ if "$MEMLAG" symbolize --trace-types=1 gcc-O2.db >trace 2>&1; then
         fail "no sample is at address 1: $(cat trace)"
 fi
 
-if command -v clang >/dev/null; then
+if has clang; then
         check clang -O0
         check clang -O2
-else
-        echo "type_sources.sh: SKIPPED with clang: it is not installed" >&2
 fi

@@ -156,7 +156,7 @@ holds shared_gcc_lto.db 1 "SELECT count(DISTINCT function) FROM sample_view
         AND type IS NOT NULL ORDER BY 1, 2)")" = \
         'struct left left,struct left next,struct right after,struct right right' ] ||
         fail "merged functions do not read both types"
-if command -v clang >/dev/null; then
+if has clang; then
         build shared_clang clang shared.c
         measure shared_clang 50
         behind behind_clang clang -O2 "$(by_version clang 14 50 45)"
@@ -181,18 +181,14 @@ if command -v clang >/dev/null; then
                 measure cxx_clang
                 echo "types.sh: SKIPPED with libc++: it is not installed" >&2
         fi
-else
-        echo "types.sh: SKIPPED with clang: it is not installed" >&2
 fi
 
 # Fortran: names, arrays that are reached by descriptors, bounds that begin at 1.
-if command -v gfortran >/dev/null; then
+if has gfortran; then
         build arrays_gfortran gfortran arrays.f90
         measure arrays_gfortran 99
         build arrays_gfortran_O0 gfortran arrays.f90 -O0
         measure arrays_gfortran_O0 99
-else
-        echo "types.sh: SKIPPED with gfortran: it is not installed" >&2
 fi
 
 # Types in units of their own, and units in files of their own. The engine of the simulated
@@ -212,10 +208,7 @@ measure cxx_split_units
 # repack NAME TOOL: the split file in a package beside the program instead, by TOOL.
 repack()
 {
-        command -v "$2" >/dev/null || {
-                echo "types.sh: SKIPPED a package by $2: it is not installed" >&2
-                return 0
-        }
+        has "$2" || return 0
         "$2" -o "$1.dwp" "$1-program.dwo"
         rm "$1-program.dwo"
         name_and_check "$1"
@@ -224,8 +217,7 @@ repack cxx_split_units llvm-dwp
 
 # A type's fields in the order of their layout, also those without samples.
 "$MEMLAG" report --by type --format csv c_gcc.db >types.csv
-python3 - <<'END'
-import csv
+python <<'END'
 fields = [row for row in csv.DictReader(open("types.csv", encoding="utf-8"))
           if row["type"] == "struct node"]
 assert [(f["field"], f["offset_bytes"]) for f in fields] == [
@@ -238,9 +230,6 @@ END
 # Where no field lies, as the compiler places them: between the fields, and behind the last.
 # Arrays, unions and bit-fields fill what is theirs.
 cat >padded.c <<'END'
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 enum { ITEMS = 4096 };
 struct padded {
         char tag;
@@ -312,7 +301,7 @@ paddings()
 
 for compiler in gcc clang; do
         command -v $compiler >/dev/null || continue
-        $compiler -g -O1 -o padded padded.c
+        $compiler -g -O1 -include "$SOURCE_DIR/tests/integration/target.h" -o padded padded.c
         record padded_$compiler $LOADS --ldlat 1 --period 7 -- ./padded
         grep padding out >padded.truth
         [ "$(paddings padded_$compiler.db 'struct padded')" = "$(sed -n 1,4p padded.truth)" ] ||
@@ -328,10 +317,12 @@ for compiler in gcc clang; do
         done
 done
 
+# The programs below are of gcc.
+CC=gcc
+
 # Every load of a loop is a sample: each field has as many as the loop has steps, with their
 # own latency, on the cache line that its offset is on.
-cat >wide.c <<'END'
-#include <stdlib.h>
+program wide <<'END'
 enum { NODES = 4096, STEPS = 20000 };
 struct wide { struct wide *next; char gap[64]; long second; long unread; };
 static __attribute__((noinline)) long walk(const struct wide *node)
@@ -351,12 +342,9 @@ int main(void)
         return walk(nodes) != 0;
 }
 END
-gcc -O1 -g -o wide wide.c
 record wide $LOADS --ldlat 1 --period 1 -- ./wide
 "$MEMLAG" report --by type --format csv wide.db >wide.csv
-python3 - <<'END'
-import csv
-import sqlite3
+python <<'END'
 fields = {row["field"]: row for row in csv.DictReader(open("wide.csv", encoding="utf-8"))
           if row["type"] == "struct wide"}
 assert [(name, row["offset_bytes"], row["cache_line"], row["samples"])
@@ -373,8 +361,7 @@ for name, offset in (("next", 0), ("second", 72)):
 END
 
 # A load of several fields counts for the first; how many read each of the others is told.
-cat >pairs.c <<'END'
-#include <stdlib.h>
+program pairs <<'END'
 enum { ITEMS = 1000 };
 typedef long two __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long one __attribute__((may_alias));
@@ -400,7 +387,6 @@ int main(void)
         return (pairs(items) + halves(items) + ends(items) + parts(items) + single(items)) != 0;
 }
 END
-gcc -O1 -g -o pairs pairs.c
 # A load that aliases with a store is made twice, and so counted twice.
 record pairs $LOADS --sim-set l1d.alias4k_cycles=0 --ldlat 1 --period 1 -- ./pairs
 holds pairs.db 'a 1000 0, b 1000 1000, x 1000 0, y 0 1000, c[] 2000 0, d 0 1000, unread 0 0' "
@@ -411,9 +397,7 @@ holds pairs.db 'a 1000 0, b 1000 1000, x 1000 0, y 0 1000, c[] 2000 0, d 0 1000,
 
 # What the C library's functions for strings read are characters, whatever their instructions
 # and the block's allocation say; its memcpy may read anything.
-cat >texts.c <<'END'
-#include <stdlib.h>
-#include <string.h>
+program texts -fno-builtin <<'END'
 enum { BYTES = 4096, ROUNDS = 200 };
 char copy[2 * BYTES];
 int main(void)
@@ -430,7 +414,6 @@ int main(void)
         return sum != (size_t)ROUNDS * (BYTES - 1);
 }
 END
-gcc -O1 -g -fno-builtin -o texts texts.c
 record texts $LOADS --ldlat 1 --period 7 -- ./texts
 read_by()
 {
@@ -466,17 +449,13 @@ echo 'make_*' >wrappers
 holds c_gcc.db 0 "SELECT count(*) FROM data_object WHERE kind = 'heap'
         AND (name LIKE 'make_%' OR name LIKE 'read_heap at %')"
 holds c_gcc.db 1 "SELECT count(*) > 0 FROM data_object WHERE name LIKE 'main at %'"
-status=0
-"$MEMLAG" symbolize --allocators=missing c_gcc.db 2>err || status=$?
-[ "$status" -eq 1 ] && grep -q "'missing': No such file" err || fail "status $status: $(cat err)"
+refuses 1 "'missing': No such file" "$MEMLAG" symbolize --allocators=missing c_gcc.db
 
 # Pools hand memory on in pieces: a block belongs to who made them ask for it.
-cat >pools.c <<'END'
+program pools <<'END'
 #include <obstack.h>
-#include <stdlib.h>
 #define obstack_chunk_alloc chunk
 #define obstack_chunk_free free
-#define NOINLINE __attribute__((noinline))
 enum { ITEMS = 4096, ROUNDS = 100000 };
 /* Each pool, and the function that uses it. */
 #define POOLS(of) of(_objalloc_alloc) of(apr_palloc) of(ngx_palloc_block) of(_talloc_zero) \
@@ -511,7 +490,6 @@ int main(void)
         return sum == 1;
 }
 END
-gcc -O1 -g -o pools pools.c
 record pools $LOADS --ldlat 1 --period 53 -- ./pools
 "$MEMLAG" symbolize --allocator=chunk pools.db
 "$MEMLAG" analyze pools.db
@@ -520,9 +498,7 @@ holds pools.db '8|1' "SELECT count(DISTINCT alloc_function), min(alloc_function 
         WHERE kind = 'heap' AND samples > 20"
 
 # What a named function calls to get the memory is its own, and a name without use is told.
-cat >helped.c <<'END'
-#include <stdlib.h>
-#define NOINLINE __attribute__((noinline))
+program helped <<'END'
 NOINLINE static void *core(size_t bytes) { return malloc(bytes); }
 NOINLINE static void *more_core(size_t bytes) { char *p = core(bytes + 8); return p + 8; }
 NOINLINE static void *take(size_t bytes) { char *p = more_core(bytes); return p + 8; }
@@ -536,7 +512,6 @@ NOINLINE static long feed(void)
 }
 int main(void) { return feed() == 1; }
 END
-gcc -O1 -g -o helped helped.c
 record helped $LOADS --ldlat 1 --period 53 -- ./helped
 "$MEMLAG" symbolize --allocator=take --allocator=tacke helped.db 2>err
 holds helped.db feed "SELECT DISTINCT alloc_function FROM data_object WHERE kind = 'heap'
@@ -545,8 +520,7 @@ holds helped.db feed "SELECT DISTINCT alloc_function FROM data_object WHERE kind
         fail "a name that nobody has: $(cat err)"
 
 # A variable is of the function that declares it, also where that is inlined.
-cat >inlined.c <<'END'
-#include <stdlib.h>
+program inlined -O2 <<'END'
 static inline __attribute__((always_inline)) long count_up(int times)
 {
         volatile long table[4096] = {0};
@@ -564,7 +538,6 @@ int main(void)
         return count_up(100000) + sum == 7;
 }
 END
-gcc -O2 -g -o inlined inlined.c
 record inlined $LOADS --ldlat 1 --period 53 -- ./inlined
 holds inlined.db 'count_up::table main::own' "SELECT group_concat(name, ' ') FROM (
         SELECT DISTINCT name FROM data_object WHERE kind = 'stack'

@@ -9,10 +9,7 @@ refused() # refused STATUS TEXT ARGUMENT...
 {
         expected=$1 text=$2
         shift 2
-        status=0
-        "$MEMLAG" validate "$@" >out 2>err || status=$?
-        [ $status -eq "$expected" ] || fail "validate $*: status $status"
-        grep -q -- "$text" err || fail "validate $*: $(cat err)"
+        refuses "$expected" "$text" "$MEMLAG" validate "$@"
 }
 
 refused 2 "none of pebs, ibs and sim" --source clock
@@ -44,10 +41,7 @@ mkdir "$TMPDIR"
 cmp result.json shown.json
 rmdir "$TMPDIR" || fail "trials are left"
 unset TMPDIR
-python3 - result.json "$OFFCORE" "$LDM" <<'END'
-import json
-import sys
-
+python result.json "$OFFCORE" "$LDM" <<'END'
 document = json.load(open(sys.argv[1]))
 offcore, ldm = sys.argv[2:]
 events = {event["event"]: event for event in document["events"]}
@@ -134,10 +128,7 @@ recorded "$OFFCORE" # nor that of other prefetchers
 # What was not tried again keeps its result, but not for other prefetchers.
 "$MEMLAG" validate --source sim --sim-cpu skylake-sp --format json l1d_pend_miss.pending >again.json
 "$MEMLAG" validate --source sim --sim-cpu skylake-sp --sim-prefetch off --format json "$OFFCORE" >off.json
-python3 - again.json off.json "$OFFCORE" <<'END'
-import json
-import sys
-
+python again.json off.json "$OFFCORE" <<'END'
 again, off = ({event["event"]: event["verdict"] for event in json.load(open(name))["events"]}
               for name in sys.argv[1:3])
 assert again["l1d_pend_miss.pending"] == "within bounds", again
@@ -177,5 +168,4 @@ refused 1 "format 99 is not the format" --source sim --sim-cpu skylake-sp --show
 ends 1 "$MEMLAG" record $SIM --sim-prefetch on --force -o run.db -- true
 echo '{"format": 1,' >"$file"
 refused 1 "make it anew with 'memlag validate'" --source sim --sim-cpu skylake-sp --show
-ends 1 "$MEMLAG" record $SIM --sim-prefetch on --force -o run.db -- true
-grep -q "make it anew with 'memlag validate'" err || fail "$(cat err)"
+refuses 1 "make it anew with 'memlag validate'" "$MEMLAG" record $SIM --sim-prefetch on --force -o run.db -- true

@@ -77,15 +77,14 @@ expect "runs" "$runs" memory
 # one as any other.
 printf 'int main(int c, char **v) { if (c > 1) *(volatile int *)0 = 1; return 200; }' >ends.c
 "$CC" -w -O1 -o ends ends.c
-ends 139 "$MEMLAG" whatif $SKYLAKE --fix l2 -o crash.db -- ./ends early
-says '^memlag whatif: '
+refuses 139 '^memlag whatif: ' "$MEMLAG" whatif $SKYLAKE --fix l2 -o crash.db -- ./ends early
 holds crash.db 0 "SELECT count(*) FROM whatif_run"
 ends 200 "$MEMLAG" whatif $SKYLAKE --fix l2 -o high.db -- ./ends
 holds high.db 1 "SELECT count(*) FROM whatif_run"
 
 # A run that does otherwise does not count.
-ends 1 "$MEMLAG" whatif $SKYLAKE --fix l2 -o other.db -- sh -c 'mkdir made' >out
-says 'does not count: the command ended with another status'
+refuses 1 'does not count: the command ended with another status' \
+        "$MEMLAG" whatif $SKYLAKE --fix l2 -o other.db -- sh -c 'mkdir made'
 expect "its runs" "$(sqlite3 -readonly other.db "SELECT count(*) FROM whatif_run")" 0
 
 # What cannot be answered.
@@ -100,10 +99,6 @@ refused --freq 100 -- true
 refused --duration 1 -- true
 refused --sim-detail cache -- true
 refused --fix line:chase.c=in-time -- true
-refused --fix faster -- true
-says "no fix 'faster'"
-status=0
-echo input | "$MEMLAG" whatif -- cat >out 2>err || status=$?
-expect "status with a pipe" "$status" 2
-says 'read only once'
+refuses 2 "no fix 'faster'" "$MEMLAG" whatif --fix faster -- true </dev/null
+echo input | refuses 2 'read only once' "$MEMLAG" whatif -- cat
 [ ! -e memlag.db ] || fail "a refused command was recorded"

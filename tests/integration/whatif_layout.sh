@@ -66,8 +66,7 @@ built before experiments/layouts.c -DSEARCH
 tried "type:entry=soa"
 
 # Nothing can be said of these.
-cat >refused.c <<'END'
-#include <stdlib.h>
+program refused <<'END'
 struct point { double x, y; };
 struct outer { long a; char name[120]; struct point inner; long b; };
 struct tail { long n; char text[]; };
@@ -110,7 +109,6 @@ int main(int argc, char **argv)
         return texts(all, 5000) < 0;
 }
 END
-"${CC:-cc}" -g -O1 -o refused refused.c
 
 # refused FIX WORD REASON: of the program with the argument WORD.
 refused()
@@ -127,6 +125,5 @@ refused "type:point=split(z)" s "it has no member 'z'"
 refused type:point=soa i "no sample is of a type 'point'"
 refused "type:tail=pad(8)" t "of variable length"
 for fix in type:point=wide "type:point=align(3)" "type:point=pad()" object:x=soa line:x=in-time; do
-        ends 2 "$MEMLAG" whatif --fix "$fix" -- true >out </dev/null
-        says "is no fix; give "
+        refuses 2 "is no fix; give " "$MEMLAG" whatif --fix "$fix" -- true </dev/null
 done

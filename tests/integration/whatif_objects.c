@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that gain from huge pages, from local memory, and lose from stores around the
  * caches; -DHUGE, -DLOCAL and -DAROUND are the same programs with the change made. */
+#include "target.h"
+
 #include <emmintrin.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 enum { COUNT = 1 << 19, STEPS = 40000 };
 
 static long *links;
 static volatile char other[4 << 20];
 
-static __attribute__((noinline)) void join(long *all)
+NOINLINE static void join(long *all)
 {
         for (long i = 0; i < COUNT; i++)
 #ifdef AROUND
@@ -30,7 +28,7 @@ static void prepare(void)
                 other[i] = 1;
 }
 
-static __attribute__((noinline)) long follow(const long *all)
+NOINLINE static long follow(const long *all)
 {
         long at = 0;
         for (int i = 0; i < STEPS; i++)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A phase that waits for memory and one that only computes. Prints the share of the CPU
  * time of either, as the kernel's clock tells it. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "target.h"
 
 enum { ITEMS = 1 << 20, CHASE_STEPS = 1500000, SPINS = 40000000 };
 
@@ -31,7 +28,7 @@ static struct item *build(void)
         return items;
 }
 
-__attribute__((noinline)) static uint32_t chase(const struct item *items)
+NOINLINE static uint32_t chase(const struct item *items)
 {
         uint32_t at = 0;
         for (int i = 0; i < CHASE_STEPS; i++)
@@ -39,7 +36,7 @@ __attribute__((noinline)) static uint32_t chase(const struct item *items)
         return at;
 }
 
-__attribute__((noinline)) static uint64_t spin(uint64_t x)
+NOINLINE static uint64_t spin(uint64_t x)
 {
         for (int i = 0; i < SPINS; i++)
                 x = x * UINT64_C(6364136223846793005) + 1; /* computes */

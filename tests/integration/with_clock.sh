@@ -13,19 +13,13 @@ record()
         "$MEMLAG" record --force --with-clock "$@" 2>err
 }
 
-if ! "$MEMLAG" record --force -o probe.db --source clock -- true 2>err </dev/null; then
-        skip "$(cat err)"
-fi
+"$MEMLAG" record --force -o probe.db --source clock -- true 2>err </dev/null || skip "$(cat err)"
 
 # The measured shares are those that the program reads from the kernel's clock.
 "$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock.c" -o with_clock
 record -- ./with_clock >out </dev/null || fail "status $?: $(cat err)"
 expect "runs" "$(wc -l <out)" 2
-python3 - out memlag.db "$SOURCE_DIR/tests/integration/with_clock.c" <<'PYTHON'
-import re
-import sqlite3
-import sys
-
+python out memlag.db "$SOURCE_DIR/tests/integration/with_clock.c" <<'PYTHON'
 output, database, source = sys.argv[1:]
 truth = [float(word) for word in open(output).readline().split()[:2]]
 db = sqlite3.connect(f'file:{database}?mode=ro', uri=True)
@@ -91,10 +85,7 @@ for bits in random equal; do
                 --sim-set branch.mispredict_cycles=20 -- ./guess $bits >out </dev/null ||
                 fail "status $?: $(cat err)"
 done
-python3 - "$SOURCE_DIR/tests/integration/with_clock_guess.c" <<'PYTHON'
-import sqlite3
-import sys
-
+python "$SOURCE_DIR/tests/integration/with_clock_guess.c" <<'PYTHON'
 WIDTH, CYCLES = 4, 20
 text = open(sys.argv[1]).read().split('\n')
 
@@ -132,11 +123,7 @@ assert all(row["measured_ratio"] is not None for row in rows), rows'
 "$MEMLAG" report memlag.db --by function | grep -q '^ *measured  *stalled' || fail "no column"
 "$MEMLAG" report memlag.db --by object | grep -q '^ *measured  *stalled' || fail "no column of objects"
 "$MEMLAG" annotate -i memlag.db --format json chase spin >lines.json
-python3 - memlag.db lines.json <<'PYTHON'
-import json
-import sqlite3
-import sys
-
+python memlag.db lines.json <<'PYTHON'
 db = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True)
 rows = [row for row in json.load(open(sys.argv[2]))['rows'] if row['kind'] == 'line']
 told = {(row['function'], row['line']): row for row in rows}
@@ -171,11 +158,7 @@ expect "the ratio without a first run" "$(measured_of alone.db | cut -d, -f5)" "
 sqlite3 again.db "UPDATE run SET value = value / 2 WHERE key IN ('clock_user_ns', 'clock_kernel_ns')"
 for kind in line function object; do
         "$MEMLAG" diff --by $kind --top 0 --format json memlag.db again.db >diff.json 2>err
-        python3 - $kind <<'PYTHON'
-import json
-import sqlite3
-import sys
-
+        python $kind <<'PYTHON'
 kind = sys.argv[1]
 db = sqlite3.connect('file:memlag.db?mode=ro', uri=True)
 cpu, = db.execute("SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')").fetchone()
@@ -210,21 +193,13 @@ echo kept >memlag.db
 "$MEMLAG" record --with-clock -- touch ran 2>err </dev/null && fail "replaced a file"
 [ ! -e ran ] || fail "ran before it saw the file"
 rm memlag.db
-status=0
-record -- sh -c 'echo run; kill -TERM $$' >out </dev/null || status=$?
-expect "status of a first run that fails" "$status" 143
+ends 143 record -- sh -c 'echo run; kill -TERM $$' >out </dev/null
 expect "runs of it" "$(wc -l <out)" 1
 [ ! -e memlag.db ] || fail "a database of a run that failed"
-status=0
-record -- sh -c 'echo run; exit 3' >out </dev/null || status=$?
-expect "status of both" "$status" 3
+ends 3 record -- sh -c 'echo run; exit 3' >out </dev/null
 expect "runs of both" "$(wc -l <out)" 2
 expect "status in the database" "$(ask "SELECT value FROM run WHERE key = 'exit_status'")" 3
-status=0
-record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null || status=$?
-expect "status of the second run" "$status" 5
+ends 5 record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null
 for option in --duration=1 --freq=100 --sim-detail=cache; do
-        status=0
-        record $option -- true </dev/null || status=$?
-        expect "$option" "$status" 2
+        ends 2 record $option -- true </dev/null
 done

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A branch that goes by random bits, or always the same way unless the argument is
  * "random". Then one that goes by loaded random bits. */
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "target.h"
 
 enum { GUESSES = 5000000, LOOKS = 1000000, WORDS = 1 << 16 };
 
 static uint32_t table[WORDS]; /* in L2 */
 
-__attribute__((noinline)) static uint64_t guess(uint64_t x, uint64_t bit)
+NOINLINE static uint64_t guess(uint64_t x, uint64_t bit)
 {
         uint64_t sum = 0;
         for (int i = 0; i < GUESSES; i++) {
@@ -24,7 +22,7 @@ __attribute__((noinline)) static uint64_t guess(uint64_t x, uint64_t bit)
         return sum;
 }
 
-__attribute__((noinline)) static uint64_t look(uint64_t x)
+NOINLINE static uint64_t look(uint64_t x)
 {
         uint64_t sum = 0;
         for (int i = 0; i < LOOKS; i++) {

@@ -3,15 +3,13 @@
  * apart: "plain" stores, "whole" lines of non-temporal stores, the first 8 bytes of each
  * line
  * ("part"), or whole lines that are loaded again at once ("read"). */
+#include "target.h"
+
 #include <emmintrin.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LINE = 64, LINES = (8 << 20) / LINE };
 
-static __attribute__((noinline)) void fill_plain(char *p)
+NOINLINE static void fill_plain(char *p)
 {
         const __m128i value = _mm_set1_epi32(7);
 
@@ -19,7 +17,7 @@ static __attribute__((noinline)) void fill_plain(char *p)
                 _mm_store_si128((__m128i *)(p + i), value); /* plain */
 }
 
-static __attribute__((noinline)) void fill_whole(char *p)
+NOINLINE static void fill_whole(char *p)
 {
         const __m128i value = _mm_set1_epi32(7);
 
@@ -28,14 +26,14 @@ static __attribute__((noinline)) void fill_whole(char *p)
         _mm_sfence();
 }
 
-static __attribute__((noinline)) void fill_part(char *p)
+NOINLINE static void fill_part(char *p)
 {
         for (int i = 0; i < LINES; i++)
                 _mm_stream_si64((long long *)(p + (size_t)i * LINE), i); /* part */
         _mm_sfence();
 }
 
-static __attribute__((noinline)) long read_back(const char *p)
+NOINLINE static long read_back(const char *p)
 {
         long sum = 0;
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls every function of the C library that begins or ends a block, in the ways that
  * trackers get wrong. Standard output is unbuffered, so that it does not allocate. */
-#include <malloc.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 
+#include "../target.h"
 #include "expect.h"
 
 /* Keeps the compiler from knowing what the allocator does. */

@@ -3,14 +3,9 @@
  * (CHILDREN processes do, one after the other; the status is how many of them were
  * killed); `refused`, which the kernel refuses; `vfork`, to a child only. The latter two
  * allocate 70000 bytes afterwards. */
+#include "../target.h"
+
 #include <linux/seccomp.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "allow_only.h"
 

@@ -4,13 +4,7 @@
 #ifndef HEAP_TEST_EXPECT_H
 #define HEAP_TEST_EXPECT_H
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "../target.h"
 
 static inline void put_line(int fd, const char *line)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Forbids itself what the tracker needs, in the way of its argument, allocates more than
  * anybody can keep to himself, and says so. */
+#include "../target.h"
+
 #include <linux/seccomp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "allow_only.h"
 

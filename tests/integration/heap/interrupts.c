@@ -3,11 +3,8 @@
  * tracked function, as the processor's trap flag has it: once in a call, and once more
  * one to four instructions later. The function, which calls another tracked one, is the
  * one that the program called, whatever the handler does. */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
+#include "../target.h"
 #include "trap_flag.h"
 
 enum { STEPS = 120, AFTERWARDS = 4, SIZE = 70000, HANDLERS_BYTES = 8192 };

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracked functions that a signal's handler leaves in the middle, by siglongjmp: the
  * thread goes on, and says what it allocates then by blocks of their own sizes. */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/time.h>
+#include "../target.h"
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 65536, JUMPS = 1000, FIRST_SIZE = 70000 };
 
@@ -20,7 +14,7 @@ static void leave(int number)
 }
 
 /* Calls THERE from DEPTH frames further down. */
-static __attribute__((noinline)) void go_down(int depth, void (*there)(void))
+NOINLINE static void go_down(int depth, void (*there)(void))
 {
         char frame[500];
 
@@ -79,7 +73,7 @@ static void allocate(void)
 
 /* Calls below a frame that was left, whose return address still stands where nothing has
  * been written since; then it does not. */
-static __attribute__((noinline)) void write_late(void)
+NOINLINE static void write_late(void)
 {
         char frame[2 * PAGE_BYTES];
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Small stacks: handlers of signals on an alternate stack of so many bytes, with
  * nothing below it, and threads with the least that the C library allows. */
-#include <limits.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
+#include "../target.h"
 
 enum { PAGE_BYTES = 4096, THREADS = 4, BLOCKS = 1000, HANDLERS_BYTES = 70000 };
 

@@ -3,16 +3,8 @@
  * processor's trap flag lets a signal's handler do: with the argument `exit` the thread
  * ends there, with `jump` it goes on elsewhere. What is told afterwards is more than the
  * ring holds. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "../target.h"
 #include "trap_flag.h"
 
 enum { PAGE_BYTES = 4096, STEPS = 900, BLOCKS = 100000, SIZE = 70000 };

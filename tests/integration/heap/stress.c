@@ -2,15 +2,7 @@
 /* All at once: threads that allocate, one that loads and unloads a library, one whose
  * signals interrupt the others at any instruction, and processes that fork meanwhile and
  * allocate in the child. It ends by itself, unless somebody waits for a lock for ever. */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "../target.h"
 
 enum { THREADS = 3, FORKS = 40, LOADS = 40, BLOCKS = 64 };
 

@@ -2,13 +2,7 @@
 /* Processes that end while their threads allocate, in each way in which threads go
  * without a word: killed, by _exit, by executing another program. Every child says by a
  * block of its own size that it began. */
-#include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "../target.h"
 
 enum { CHILDREN = 60, THREADS = 3, FIRST_SIZE = 70000, LONGEST_US = 1000 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A pointer of one structure's type is cast to another's. Where no variable holds the
  * result, the machine code has only the first type, and the block was allocated as the second. */
-#include <stdlib.h>
 struct link { long tag; struct link *up; };
 struct node { long key; struct node *left; long weight, depth; };
 struct leaf { long id; struct link *up; long age; };

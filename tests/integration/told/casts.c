@@ -2,7 +2,6 @@
 /* One pointer is cast to two structures, by two variables of one block: what is read may be
  * of either. What lies before it, the header, is told; so is what a variable of an inner
  * block leads to, or one that a constant is added for. */
-#include <stdlib.h>
 #define READS __attribute__((noinline)) static
 struct frame { long kind, bytes; };
 struct packet { long from, to; int hops, mark; };

@@ -2,8 +2,6 @@
 /* What the C library's memcpy and memcmp read, in blocks of which the allocation says nothing:
  * by the pointers that they are called with, and never what these are not to. Blocks are made
  * in the function with the name of what is in them. */
-#include <stdlib.h>
-#include <string.h>
 enum { COUNT = 400, ITEMS = 256 };
 struct record { long key; int left, right; double weight; };
 struct large { long id; char name[56]; double weights[100]; };

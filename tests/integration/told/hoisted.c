@@ -2,8 +2,6 @@
 /* A member of a union is read in each case of a switch, by one load that the compiler moves
  * before it, or for both sides of a choice: what one case does with the number tells nothing
  * of the others. */
-#include <stdint.h>
-#include <stdlib.h>
 struct message {
         uint32_t kind, from;
         union { uint64_t index, last; double lag; } u;

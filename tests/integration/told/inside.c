@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What an inlined function reads behind a base need not be of the caller's structure. */
-#include <stdlib.h>
-#include <string.h>
 struct base { long kind, flags; };
 struct one { struct base base; long x, y, rest[4]; };
 struct other { struct base base; long u, v, w, rest[3]; };

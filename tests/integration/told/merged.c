@@ -4,7 +4,6 @@
  * is known of the blocks, and what reads them by a pointer of a number's type is open.
  * With INLINED the branches are in main; with UNTOLD one has but a pointer to void; in C++
  * the other branch's variable is nowhere, in code that leads to the call. */
-#include <stdlib.h>
 struct head { long kind, id; };
 struct width { struct head head; long width; double pad; };
 struct ticks { struct head head; long ticks; double pad; };

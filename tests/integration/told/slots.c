@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers in the frame are written by a pointer that may be to another place, or by a
  * function that has its address from elsewhere; one of two of different types is chosen. */
-#include <stdlib.h>
 struct first { long a0, a1, a2, a3; };
 struct second { long b0, b1, b2, b3; };
 struct box { long rest[2]; void *item; };

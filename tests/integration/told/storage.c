@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structures lie in arrays of bytes: of a file, of a thread and of a frame. A pointer tells
  * their fields, or they are open, but they are no bytes; what is read byte by byte is. */
-#include <stdint.h>
-#include <stdio.h>
 enum { COUNT = 2000 };
 struct wide {
         uint64_t id;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A block is held as 'char *', and numbers of all sizes lie there: vectors of them are no
  * 'char', but those of bytes, which are counted with one by one, are. */
-#include <stdint.h>
-#include <stdlib.h>
 enum { BYTES = 1 << 18 };
 static char *memory;
 static volatile uint64_t result;

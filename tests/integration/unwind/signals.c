@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers of signals, on the same stack and on one of their own, one in another. */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/time.h>
+#include "../target.h"
 
 static volatile long sum;
 
-static __attribute__((noinline)) void burn(long steps)
+NOINLINE static void burn(long steps)
 {
         for (long i = 0; i < steps; i++)
                 sum += i * i;
 }
 
-static __attribute__((noinline)) void inner_handler(int number)
+NOINLINE static void inner_handler(int number)
 {
         burn(100000 + number);
 }
 
-static __attribute__((noinline)) void handler(int number)
+NOINLINE static void handler(int number)
 {
         burn(100000 + number);
         raise(SIGUSR1);
