@@ -8,6 +8,7 @@
 
 static struct sampler sampler; /* of instructions */
 static struct sampler time;    /* of slots */
+static ULong waited;           /* slots, since the last sample of instructions */
 
 void executed_start(void)
 {
@@ -52,15 +53,21 @@ static Addr one_of(const struct executed_stretch *stretch)
         return each->ip;
 }
 
-/* The stretch stands for the whole period. */
+/* The stretch stands for the whole period, and the waits in it. */
 void executed_sample(const struct executed_stretch *stretch)
 {
-        const ULong slots = sampler.period * stretch->slots / stretch->count;
+        const ULong slots = sampler.period * stretch->slots / stretch->count + waited;
 
+        waited = 0;
         sampler_rearm(&sampler);
         executed_thread_runs();
         for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
                 write_sample(one_of(stretch));
+}
+
+void executed_waited(ULong slots)
+{
+        waited += slots;
 }
 
 void executed_wrong(Addr ip, ULong slots)

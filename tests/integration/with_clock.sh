@@ -17,7 +17,7 @@ record()
 
 # The measured shares are those that the program reads from the kernel's clock.
 "$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock.c" -o with_clock
-record -- ./with_clock >out </dev/null || fail "status $?: $(cat err)"
+record --sim-cpu=skylake-sp -- ./with_clock >out </dev/null || fail "status $?: $(cat err)"
 expect "runs" "$(wc -l <out)" 2
 python out memlag.db "$SOURCE_DIR/tests/integration/with_clock.c" <<'PYTHON'
 output, database, source = sys.argv[1:]
@@ -56,11 +56,12 @@ modelled = dict(db.execute("SELECT function, sum(modelled_ratio) FROM line_measu
 stalled, = db.execute("SELECT sum(stalled_ratio) FROM line_view WHERE function = 'chase'").fetchone()
 assert stalled <= modelled['chase'] < stalled + 0.1, (stalled, modelled)
 assert modelled['spin'] > 0.05, modelled
-# Executed instructions are sampled by their slots: of spin's loop, whose length is known.
+# Time without stalls is sampled by slots, four in a cycle: each iteration of spin waits three
+# cycles for the multiplication before it, and one for the addition.
 spun, = db.execute("SELECT sum(samples) FROM instruction_sample JOIN instruction_sample_location"
                    " USING (instruction_sample_id) JOIN location USING (location_id)"
                    " WHERE function = 'spin'").fetchone()
-loop = spins * (3 + 3) / 50000  # multiply takes three cycles; add, count, jump
+loop = spins * 4 * (3 + 1) / 50000
 assert abs(spun / loop - 1) < 0.08, (spun, loop)
 total, = db.execute('SELECT sum(samples) FROM clock_sample').fetchone()
 assert total > 100, total
@@ -86,7 +87,8 @@ for bits in random equal; do
                 fail "status $?: $(cat err)"
 done
 python "$SOURCE_DIR/tests/integration/with_clock_guess.c" <<'PYTHON'
-WIDTH, CYCLES = 4, 20
+WIDTH, CYCLES, CHAIN = 4, 20, 6
+PERIOD, GUESSES = 50000, 5000000
 text = open(sys.argv[1]).read().split('\n')
 
 
@@ -103,12 +105,13 @@ def samples(bits, lines, function='guess'):
         f" WHERE function = ? AND line IN ({places})", [function, *lines]).fetchone()[0]
 
 
-# Each iteration shifts three times, by three instructions, and has one on a way.
-for bits, wrong in (('equal', 0), ('random', 0.5)):
-    shifts, ways = samples(bits, lines_of('shift')), samples(bits, lines_of('way'))
-    assert shifts > 500, (bits, shifts)
-    expected = 1 + wrong * CYCLES * WIDTH
-    assert abs(ways * 9 / shifts / expected - 1) < 0.2, (bits, ways * 9 / shifts, expected)
+# Three shifts and three exclusive ors wait for each other. Half of the random bits are guessed
+# wrong, which costs time at the way that is taken.
+loop = range(lines_of('shift')[0] - 1, lines_of('way')[1] + 1)
+chained = samples('equal', loop) * PERIOD / GUESSES
+assert abs(chained / (CHAIN * WIDTH) - 1) < 0.08, chained
+guessed = [samples(bits, lines_of('way')) * PERIOD / GUESSES for bits in ('equal', 'random')]
+assert abs((guessed[1] - guessed[0]) / (0.5 * CYCLES * WIDTH) - 1) < 0.1, guessed
 # Until a wrong branch is decided the program waits for the load, not at the branch.
 loaded, decided = (samples('random', lines_of(each), 'look') for each in ('load', 'decide'))
 assert loaded > 5 * decided > 0, (loaded, decided)

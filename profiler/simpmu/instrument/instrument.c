@@ -86,7 +86,6 @@ static struct depend after_arithmetic(struct pass *pass, struct depend value,
         waiting_note_arithmetic(pass, value, data);
         if (cost.latency_slots == 0)
                 return depend_operated(&pass->depend, value);
-        count_latency(pass, cost.latency_slots);
         if (cost.unit_slots > 0 && !pass->unit_used) {
                 pass->unit_used = True;
                 depend_use_multiplier(&pass->depend, cost.unit_slots);

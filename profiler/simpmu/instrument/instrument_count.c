@@ -85,8 +85,8 @@ static VG_REGPARM(1) void call_executed(const struct executed_stretch *stretch)
 }
 
 /* Instructions retire in order, so a timer finds the program at slow ones. Each takes one
- * slot of the time, a slow one as many as its latency has cycles. That assumes that
- * latencies overlap as issue does. */
+ * slot of the time, a load as many as its latency has cycles. That assumes that latencies
+ * overlap as issue does. */
 void count_latency(struct pass *pass, UInt slots)
 {
         struct executed_stretch *stretch = pass->executed;

@@ -264,9 +264,10 @@ static uint64_t bring_registers_to(struct sim_hot *hot, uint64_t now)
         return later(of_pair[0], of_pair[1]);
 }
 
-void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
+uint64_t thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 {
         const uint64_t capacity = thread->loads.capacity;
+        uint64_t waited = 0;
 
         thread_retire(hot, thread, hot->instructions);
         thread_issue_stores(hot, thread, hot->instructions, hot->stores);
@@ -276,12 +277,17 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 
         window_hold(thread, &thread->loads, hot->instructions, latest);
         hot->late_until = later(hot->late_until, latest);
-        if (latest > hot->instructions)
-                thread->retired = later(thread->retired, latest - hot->instructions);
+        if (latest > hot->instructions) {
+                const uint64_t until = latest - hot->instructions;
+                const uint64_t from = later(thread->retired, thread->stall);
+                waited = until > from ? until - from : 0;
+                thread->retired = later(thread->retired, until);
+        }
         thread->look_at = hot->instructions + (latest > now + capacity / LOOKS_PER_WINDOW
                                                    ? capacity / LOOKS_PER_WINDOW
                                                    : capacity);
         stall_to_hot(hot, thread);
+        return waited;
 }
 
 /* The accesses that may stall the thread exceed the ring. The first of them have
