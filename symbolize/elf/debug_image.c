@@ -4,15 +4,13 @@
 
 #include <errno.h>
 #include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 
-#include "append.h"
 #include "elf_image.h"
-
-enum { NAME_BYTES = 40 };
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -32,11 +30,9 @@ static const char *const section_names[] = {
 
 enum { NAMES = sizeof(section_names) / sizeof(section_names[0]) };
 
-_Static_assert(2 * NAMES <= ELF_IMAGE_SECTIONS && 2 * NAMES <= 32, "room for all names");
+_Static_assert(2 * NAMES <= ELF_IMAGE_SECTIONS, "room for all names");
 
 struct part {
-        char name[NAME_BYTES];
-        size_t number;   /* in the order of the file */
         uint64_t offset; /* of the data behind the header, in the file */
         uint64_t file_bytes;
         uint64_t bytes;
@@ -44,34 +40,15 @@ struct part {
 };
 
 struct unpacking {
-        int fd;
-        struct part *parts;
-        size_t part_count, part_capacity;
-        uint64_t file_bytes; /* of the whole file */
-        bool packed;         /* any section is packed */
-        uint32_t names;      /* that were seen, a bit for each */
-        bool several;        /* of one name */
+        const struct elf_file *file;
         bool with_locations;
+        bool needed;         /* sections are packed, or there are several of one name */
+        uint64_t file_bytes; /* of the parts that were measured */
+        uint64_t bytes;
+        struct elf_image *image; /* NULL: parts are measured */
 };
 
 /* ---- the sections ---- */
-
-/* The number of the section NAME; -1 for other sections. */
-static int name_number(const char *name)
-{
-        if (strncmp(name, ".debug_", 7) != 0)
-                return -1;
-        name += 7;
-        for (size_t i = 0; i < NAMES; i++) {
-                size_t length = strlen(section_names[i]);
-
-                if (strncmp(name, section_names[i], length) != 0 ||
-                    (name[length] && strcmp(name + length, ".dwo") != 0))
-                        continue;
-                return (int)(name[length] ? i + NAMES : i);
-        }
-        return -1;
-}
 
 /* Reads the header of a packed section. False if it is in an unknown format. */
 static bool read_header(const struct elf_file *file, struct part *part)
@@ -98,61 +75,17 @@ static bool read_header(const struct elf_file *file, struct part *part)
         return type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD;
 }
 
-/* The compiler gives each type's unit a separate section, and no linker joins them. */
-static bool of_units(const char *name)
+static int find_part(const struct elf_file *file, const GElf_Shdr *shdr,
+                     struct part *part)
 {
-        return strcmp(name, ".debug_info.dwo") == 0 ||
-               strcmp(name, ".debug_types.dwo") == 0;
-}
-
-static int add_part(struct unpacking *unpacking, const struct elf_file *file,
-                    const GElf_Shdr *shdr, const char *name)
-{
-        struct part part = {.offset = shdr->sh_offset,
-                            .file_bytes = shdr->sh_size,
-                            .bytes = shdr->sh_size,
-                            .number = unpacking->part_count};
-        int named = shdr->sh_type == SHT_NOBITS ? -1 : name_number(name);
-
-        unpacking->packed |= strncmp(name, ".zdebug", 7) == 0; /* not for libdw */
-        if (named < 0)
-                return 0;
-        bool another = unpacking->names & UINT32_C(1) << named;
-
-        strcpy(part.name, name);
-
-        if ((another && !of_units(part.name)) ||
-            (!unpacking->with_locations && strncmp(part.name, ".debug_loc", 10) == 0))
-                return 0;
-        if (shdr->sh_size > file->file_bytes ||
-            shdr->sh_offset > file->file_bytes - shdr->sh_size ||
-            ((shdr->sh_flags & SHF_COMPRESSED) && !read_header(file, &part)))
-                return -EINVAL;
-        unpacking->names |= UINT32_C(1) << named;
-        unpacking->several |= another;
-        unpacking->packed |= part.packing != PACKING_NONE;
-        return APPEND(unpacking->parts, unpacking->part_count, unpacking->part_capacity,
-                      part);
-}
-
-static int find_parts(struct unpacking *unpacking, const struct elf_file *file)
-{
-        size_t names;
-        int error = 0;
-
-        if (elf_getshdrstrndx(file->elf, &names) != 0)
-                return 0;
-        for (Elf_Scn *scn = NULL;
-             !error && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-                GElf_Shdr shdr;
-                const char *name = gelf_getshdr(scn, &shdr)
-                                       ? elf_strptr(file->elf, names, shdr.sh_name)
-                                       : NULL;
-
-                if (name)
-                        error = add_part(unpacking, file, &shdr, name);
-        }
-        return error;
+        *part = (struct part){.offset = shdr->sh_offset,
+                              .file_bytes = shdr->sh_size,
+                              .bytes = shdr->sh_size};
+        return shdr->sh_size > file->file_bytes ||
+                       shdr->sh_offset > file->file_bytes - shdr->sh_size ||
+                       ((shdr->sh_flags & SHF_COMPRESSED) && !read_header(file, part))
+                   ? -EINVAL
+                   : 0;
 }
 
 /* ---- unpacking ---- */
@@ -209,116 +142,137 @@ static int read_part(int fd, const struct part *part, char *to)
 
 /* ---- the image ---- */
 
-/* The sections of one name behind each other. */
-static int same_together(const void *left, const void *right)
-{
-        const struct part *a = left, *b = right;
-        int order = strcmp(a->name, b->name);
-
-        return order ? order : a->number < b->number ? -1 : 1;
-}
-
 /* How much may be unpacked of a file: real debug information shrinks to a tenth at
  * most. */
-static uint64_t unpacked_limit(const struct unpacking *unpacking)
+static uint64_t unpacked_limit(const struct elf_file *file)
 {
         enum { TIMES_FILE = 32, BYTES_LEAST = 256 << 20 };
-        uint64_t limit = TIMES_FILE * unpacking->file_bytes + BYTES_LEAST;
+        uint64_t limit = TIMES_FILE * file->file_bytes + BYTES_LEAST;
 
         return limit < elf_memory_limit_bytes() ? limit : elf_memory_limit_bytes();
 }
 
-/* Whether the claimed sizes of the sections are possible, and fit. */
-static int check_sizes(const struct unpacking *unpacking, uint64_t *total)
+/* Counts PART, whose claimed size must be possible. */
+static int measure(struct unpacking *unpacking, const struct part *part)
 {
-        uint64_t limit = unpacked_limit(unpacking);
-        uint64_t file_bytes = 0;
+        bool packed = part->packing != PACKING_NONE;
 
-        *total = 0;
-        for (size_t i = 0; i < unpacking->part_count; i++) {
-                const struct part *part = &unpacking->parts[i];
-
-                if (part->bytes > limit - *total)
-                        return -EFBIG;
-                file_bytes += part->file_bytes;
-                if (part->bytes / ratio_limits[part->packing] > part->file_bytes ||
-                    file_bytes > unpacking->file_bytes)
-                        return -EINVAL;
-                *total += part->bytes;
-        }
-        return 0;
+        if (packed && part->bytes > unpacked_limit(unpacking->file))
+                return -EFBIG;
+        unpacking->file_bytes += part->file_bytes;
+        unpacking->bytes += part->bytes;
+        unpacking->needed |= packed;
+        return part->bytes / ratio_limits[part->packing] > part->file_bytes ||
+                       unpacking->file_bytes > unpacking->file->file_bytes
+                   ? -EINVAL
+                   : 0;
 }
 
-/* A section with the parts from number *AT on that have one name; *AT is set to the next.
- */
-static int join_parts(const struct unpacking *unpacking, size_t *at,
-                      struct elf_image *image)
+/* Adds PART, of what was measured. */
+static int append(struct unpacking *unpacking, const struct part *part)
 {
-        const struct part *parts = unpacking->parts;
-        const char *name = parts[*at].name;
-        int error = elf_image_begin_section(image, name);
+        struct elf_image *image = unpacking->image;
+        size_t offset;
 
-        for (;
-             !error && *at < unpacking->part_count && strcmp(parts[*at].name, name) == 0;
-             ++*at) {
-                size_t offset;
+        if (part->bytes > unpacking->bytes)
+                return -EINVAL;
+        unpacking->bytes -= part->bytes;
+        int error = elf_image_room(image, part->bytes, &offset);
 
-                error = elf_image_room(image, parts[*at].bytes, &offset);
+        return error ? error
+                     : read_part(unpacking->file->fd, part, image->bytes + offset);
+}
+
+/* The compiler gives each type's unit a separate section, and no linker joins them. */
+static bool of_units(const char *name)
+{
+        return strcmp(name, ".debug_info.dwo") == 0 ||
+               strcmp(name, ".debug_types.dwo") == 0;
+}
+
+/* Takes the sections NAME, which become one. */
+static int take_sections(struct unpacking *unpacking, const char *name)
+{
+        Elf *elf = unpacking->file->elf;
+        bool first = true;
+        int error = 0;
+        size_t names;
+
+        if (elf_getshdrstrndx(elf, &names) != 0)
+                return 0;
+        for (Elf_Scn *scn = NULL; !error && (scn = elf_nextscn(elf, scn)) != NULL;) {
+                const char *found;
+                struct part part;
+                GElf_Shdr shdr;
+
+                if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
+                    !(found = elf_strptr(elf, names, shdr.sh_name)))
+                        continue;
+                if (strncmp(found, ".zdebug", 7) == 0) /* not for libdw */
+                        unpacking->needed = true;
+                if (strcmp(found, name) != 0 || (!first && !of_units(name)))
+                        continue;
+                unpacking->needed |= !first;
+                if (first && unpacking->image)
+                        error = elf_image_begin_section(unpacking->image, name);
                 if (!error)
-                        error =
-                            read_part(unpacking->fd, &parts[*at], image->bytes + offset);
+                        error = find_part(unpacking->file, &shdr, &part);
+                if (!error)
+                        error = unpacking->image ? append(unpacking, &part)
+                                                 : measure(unpacking, &part);
+                first = false;
         }
-        elf_image_end_section(image);
+        if (!first && unpacking->image)
+                elf_image_end_section(unpacking->image);
         return error;
 }
 
-enum { ROOM_FOR_HEADERS = 4096 };
-
-static int make_image(struct unpacking *unpacking, struct elf_image *image)
+static int take_all(struct unpacking *unpacking)
 {
-        uint64_t total;
-        int error = check_sizes(unpacking, &total);
+        char name[32];
+        int error = 0;
 
-        if (!error)
-                error = elf_image_begin(image, total + ROOM_FOR_HEADERS);
-        qsort(unpacking->parts, unpacking->part_count, sizeof(*unpacking->parts),
-              same_together);
-        for (size_t i = 0; i < unpacking->part_count && !error;)
-                error = join_parts(unpacking, &i, image);
-        return error ? error : elf_image_end(image);
+        for (size_t i = 0; i < 2 * NAMES && !error; i++) {
+                snprintf(name, sizeof(name), ".debug_%s%s", section_names[i / 2],
+                         i % 2 ? ".dwo" : "");
+                if (unpacking->with_locations || strncmp(name, ".debug_loc", 10) != 0)
+                        error = take_sections(unpacking, name);
+        }
+        return error;
 }
 
-static int open_made(struct debug_image *image, struct unpacking *unpacking)
+static int make_image(struct unpacking *unpacking, struct debug_image *image)
 {
+        enum { ROOM_FOR_HEADERS = 4096 };
         struct elf_image made = {0};
-        int error = make_image(unpacking, &made);
 
-        if (!error) {
+        if (unpacking->bytes > unpacked_limit(unpacking->file))
+                return -EFBIG;
+        int error = elf_image_begin(&made, unpacking->bytes + ROOM_FOR_HEADERS);
+
+        unpacking->image = &made;
+        if (!error)
+                error = take_all(unpacking);
+        if (!error)
+                error = elf_image_end(&made);
+        *image = (struct debug_image){.made = true, .bytes = made.bytes};
+        if (!error)
                 image->elf = elf_memory(made.bytes, made.size);
-                error = image->elf ? 0 : -ENOMEM;
-        }
-        if (error) {
-                free(made.bytes);
-                return error;
-        }
-        image->made = true;
-        image->bytes = made.bytes;
-        return 0;
+        if (!error && !image->elf)
+                error = -ENOMEM;
+        if (error)
+                debug_image_close(image);
+        return error;
 }
 
 int debug_image_open(struct debug_image *image, const struct elf_file *file,
                      bool with_locations)
 {
-        struct unpacking unpacking = {.fd = file->fd,
-                                      .file_bytes = file->file_bytes,
-                                      .with_locations = with_locations};
-        int error = find_parts(&unpacking, file);
+        struct unpacking unpacking = {.file = file, .with_locations = with_locations};
+        int error = take_all(&unpacking);
 
         *image = (struct debug_image){.elf = file->elf};
-        if (!error && (unpacking.packed || unpacking.several))
-                error = open_made(image, &unpacking);
-        free(unpacking.parts);
-        return error;
+        return !error && unpacking.needed ? make_image(&unpacking, image) : error;
 }
 
 void debug_image_close(struct debug_image *image)

@@ -8,56 +8,29 @@
 #include <stdlib.h>
 
 enum {
-        STEP_BYTES = 1 << 20,
         MEMORY_BYTES = 128 << 20, /* xz -9 needs 65 MiB */
-        RATIO_MAX = 64,           /* symbols shrink to a fifth or so */
+        PACKED_MOST = 64 << 20,
+        RATIO_MAX = 64, /* symbols shrink to a fifth or so */
 };
-
-/* Runs STREAM to its end into a growing image. */
-static int unpack(lzma_stream *stream, size_t limit, char **image, size_t *image_bytes)
-{
-        lzma_ret result = LZMA_OK;
-        size_t capacity = 0;
-
-        while (result == LZMA_OK) {
-                if (capacity >= limit)
-                        return -EINVAL;
-                char *grown = realloc(*image, capacity + STEP_BYTES);
-
-                if (!grown)
-                        return -ENOMEM;
-                *image = grown;
-                stream->next_out = (uint8_t *)grown + *image_bytes;
-                stream->avail_out = capacity + STEP_BYTES - *image_bytes;
-                capacity += STEP_BYTES;
-                result = lzma_code(stream, LZMA_FINISH);
-                *image_bytes = capacity - stream->avail_out;
-        }
-        if (result == LZMA_MEM_ERROR)
-                return -ENOMEM;
-        return result == LZMA_STREAM_END ? 0 : -EINVAL;
-}
 
 int mini_debug_unpack(const void *packed, size_t bytes, char **image, size_t *image_bytes)
 {
-        lzma_stream stream = LZMA_STREAM_INIT;
-        int error = -ENOMEM;
+        uint64_t memory_bytes = MEMORY_BYTES;
+        size_t at = 0;
 
-        *image = NULL;
         *image_bytes = 0;
-        if (lzma_stream_decoder(&stream, MEMORY_BYTES, 0) == LZMA_OK) {
-                stream.next_in = packed;
-                stream.avail_in = bytes;
-                error = bytes > SIZE_MAX / RATIO_MAX
-                            ? -EINVAL
-                            : unpack(&stream, bytes * RATIO_MAX, image, image_bytes);
-        }
-        lzma_end(&stream);
-        if (error) {
-                free(*image);
-                *image = NULL;
-        }
-        return error;
+        *image = bytes <= PACKED_MOST ? malloc(bytes * RATIO_MAX) : NULL;
+        if (!*image)
+                return -EINVAL;
+        lzma_ret result =
+            lzma_stream_buffer_decode(&memory_bytes, 0, NULL, packed, &at, bytes,
+                                      (uint8_t *)*image, image_bytes, bytes * RATIO_MAX);
+
+        if (result == LZMA_OK)
+                return 0;
+        free(*image);
+        *image = NULL;
+        return result == LZMA_MEM_ERROR ? -ENOMEM : -EINVAL;
 }
 
 int mini_debug_open(const struct elf_file *file, Elf **elf, char **image)
