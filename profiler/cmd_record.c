@@ -239,17 +239,15 @@ struct watched {
         int duration; /* the time that the user set is over */
 };
 
-static int finish_source(struct recording *recording, struct diag *diag);
+static void complete(struct recording *recording);
 
-/* The time limit has passed: a command continues without being recorded. */
-static void end_recording(struct recording *recording)
+/* The time limit has passed: the command continues without being recorded. */
+static void go_on_unrecorded(struct recording *recording)
 {
-        struct diag diag;
-        recording->time_over = true;
-        if (recording->source && finish_source(recording, &diag) < 0) {
-                diag_print(name, &diag);
-                note_failure(recording, &diag);
-        }
+        diag_printf(name,
+                    "recorded %g s; %s goes on unrecorded, and memlag waits for its end",
+                    recording->options->duration_s, recording->options->command[0]);
+        complete(recording);
 }
 
 /* Learns how the command ended. */
@@ -302,7 +300,10 @@ static void follow_until_end(struct recording *recording, const struct watched *
                                 return;
                 } else if (count > 0 && event.data.fd == watched->duration) {
                         epoll_ctl(watched->epoll, EPOLL_CTL_DEL, watched->duration, NULL);
-                        end_recording(recording);
+                        recording->time_over = true;
+                        if (!has_command || recording->command_ended)
+                                return;
+                        go_on_unrecorded(recording);
                 } else {
                         drain(recording, count <= 0);
                         if (recording->command_ended && !waits_for_rest(recording))
@@ -428,7 +429,7 @@ static void finish_database(struct recording *recording)
         if (store_first_run(recording, &diag) < 0)
                 say_failure(recording, &diag);
         if (record_facts_end(recording->db, recording->sink,
-                             recording->options->command ? &recording->end : NULL,
+                             recording->command_ended ? &recording->end : NULL,
                              recording->failed ? recording->failure.text : NULL,
                              &diag) < 0 ||
             (recording->options->command && recording->options->source.heap &&
@@ -499,7 +500,13 @@ static void tell_left(const struct recording *recording)
                             left == 1 ? "s" : "", left == 1 ? "is" : "are");
 }
 
-static void close_recording(struct recording *recording)
+static void close_launch(struct recording *recording)
+{
+        launch_close(recording->launch);
+        recording->launch = NULL;
+}
+
+static void close_database(struct recording *recording)
 {
         struct diag ignored;
         if (recording->source)
@@ -508,7 +515,10 @@ static void close_recording(struct recording *recording)
         if (recording->writer)
                 writer_close(recording->writer, &ignored);
         db_close(recording->db);
-        launch_close(recording->launch);
+        recording->source = NULL;
+        recording->sink = NULL;
+        recording->writer = NULL;
+        recording->db = NULL;
 }
 
 /* Symbolizes, analyses and prints the short report. Standard output belongs to the
@@ -545,7 +555,8 @@ static void drop_recording(struct recording *recording)
 {
         bool created = recording->db != NULL;
         struct diag ignored;
-        close_recording(recording);
+        close_database(recording);
+        close_launch(recording);
         if (created)
                 db_remove(recording->options->output, &ignored);
 }
@@ -570,6 +581,28 @@ static bool ended_before_it_began(struct recording *recording)
         return false;
 }
 
+/* Completes the database, with its findings, and prints the short report. */
+static void complete(struct recording *recording)
+{
+        finish_database(recording);
+        explain_unhandled(recording);
+        tell_left(recording);
+        uint64_t samples = sink_samples(recording->sink);
+        check_place(recording);
+        close_database(recording);
+        if (recording->command_ended || !recording->options->command)
+                close_launch(recording);
+        /* Who reads messages may have gone (2>&1 | head): the findings are made all the
+         * same. */
+        signal(SIGPIPE, SIG_IGN);
+        if (recording->failed)
+                return;
+        diag_printf(name, "wrote %s (%llu samples)", recording->options->output,
+                    (unsigned long long)samples);
+        recording->complete =
+            show(recording->options->output, recording->last) == EXIT_OK;
+}
+
 static int record(struct recording *recording)
 {
         const struct record_options *options = recording->options;
@@ -585,7 +618,7 @@ static int record(struct recording *recording)
                 give_up(recording, &diag);
         if (options->command && !recording->command_ended)
                 note_end(recording);
-        if (ended_before_it_began(recording)) {
+        if (recording->db && ended_before_it_began(recording)) {
                 diag_printf(name,
                             "SIG%s ended the command before it began; nothing was "
                             "recorded",
@@ -596,20 +629,9 @@ static int record(struct recording *recording)
         if (recording->end.signalled)
                 diag_printf(name, "the command was ended by signal %d (%s)",
                             recording->end.status, strsignal(recording->end.status));
-        finish_database(recording);
-        explain_unhandled(recording);
-        tell_left(recording);
-        uint64_t samples = sink_samples(recording->sink);
-        check_place(recording);
-        close_recording(recording);
-        /* Who reads messages may have gone (2>&1 | head): the findings are made all the
-         * same. */
-        signal(SIGPIPE, SIG_IGN);
-        if (recording->failed)
-                return status_of(recording, false);
-        diag_printf(name, "wrote %s (%llu samples)", options->output,
-                    (unsigned long long)samples);
-        recording->complete = show(options->output, recording->last) == EXIT_OK;
+        if (recording->db)
+                complete(recording);
+        close_launch(recording);
         return status_of(recording, recording->complete);
 }
 
@@ -631,8 +653,7 @@ static int run_first(struct recording *first)
                 note_end(first);
         if (finish_source(first, &diag) < 0)
                 say_failure(first, &diag);
-        launch_close(first->launch); /* the second run sets up its signals again */
-        first->launch = NULL;
+        close_launch(first); /* the second run sets up its signals again */
         int status = status_of(first, !first->failed);
         if (status < EXIT_CANNOT_RUN && !first->failed)
                 return EXIT_OK;
@@ -688,7 +709,8 @@ static int record_twice(struct recording *recording)
         recording->first_run = &first;
         if (status == EXIT_OK)
                 status = record(recording);
-        close_recording(&first);
+        close_database(&first);
+        close_launch(&first);
         return status;
 }
 

@@ -103,6 +103,22 @@ wait $memlag || status=$?
 holds term.db complete "SELECT value FROM run WHERE key = 'state'"
 [ "$(answer term.db 'SELECT count(*) FROM sample')" -gt 100 ] || fail "SIGTERM: few samples"
 
+# ---- after --duration the recording is complete, and the command goes on ----
+has_findings()
+{
+        [ "$(answer "$1" 'SELECT count(*) FROM line_finding' 2>/dev/null || echo 0)" -gt 0 ]
+}
+"$MEMLAG" record $SIM --duration 1 -o part.db -- ./busy >part.out 2>part.err &
+memlag=$!
+until_true has_findings part.db
+ends 0 "$MEMLAG" report part.db >part.txt
+ends 0 "$MEMLAG" symbolize part.db
+kill -USR1 $memlag || fail "memlag has ended before its command: $(cat part.err)"
+status=0
+wait $memlag || status=$?
+[ $status -eq 42 ] || fail "SIGUSR1 after the recording: status $status: $(cat part.err)"
+holds part.db complete "SELECT value FROM run WHERE key = 'state'"
+
 # ---- samples and cycles cover the same time, however the recording ends ----
 # The only interval is not whole: it goes on until the last sample, and has every page
 # fault of the samples.
