@@ -184,9 +184,10 @@ static int launch(struct recording *recording, struct diag *diag)
 static int start(struct recording *recording, struct diag *diag)
 {
         int rc = launch_open(&recording->launch, diag);
-        if (rc == 0)
-                rc = recording->counts_places ? open_counts(recording, diag)
-                                              : open_database(recording, diag);
+        if (rc == 0 && recording->counts_places)
+                rc = open_counts(recording, diag);
+        else if (rc == 0 && !recording->db)
+                rc = open_database(recording, diag);
         if (rc == 0)
                 rc = recording->ops->open(&recording->options->source, recording->sink,
                                           &recording->source, diag);
@@ -665,12 +666,11 @@ static int run_first(struct recording *first)
         return status;
 }
 
-/* Reports obstacles to a first run before it starts. */
-static int check_first_run(const struct recording *recording,
-                           const struct record_options *first, off_t *input,
-                           struct diag *diag)
+/* Finds obstacles to the runs before the first starts, and creates the database. */
+static int prepare_first_run(struct recording *recording,
+                             const struct record_options *first, off_t *input,
+                             struct diag *diag)
 {
-        const struct record_options *options = recording->options;
         int rc = recording->ops->numbers != NUMBERS_MODELLED
                      ? diag_set(diag, -EINVAL,
                                 "--with-clock sets measured time beside the simulated "
@@ -679,7 +679,13 @@ static int check_first_run(const struct recording *recording,
                      : native_run_input(input, diag);
         if (rc == 0)
                 rc = sources_check(&source_clock, &first->source, diag);
-        return rc == 0 ? db_may_create(options->output, options->force, diag) : rc;
+        /* Beyond a limit on file sizes a signal would end memlag. */
+        if (rc == 0)
+                rc = launch_open(&recording->launch, diag);
+        if (rc == 0)
+                rc = open_database(recording, diag);
+        close_launch(recording);
+        return rc;
 }
 
 static int record_twice(struct recording *recording)
@@ -694,8 +700,9 @@ static int record_twice(struct recording *recording)
         source_clock.set_defaults(&options.source);
         struct recording first = {
             .options = &options, .ops = &source_clock, .counts_places = true};
-        if (check_first_run(recording, &options, &input, &diag) < 0) {
+        if (prepare_first_run(recording, &options, &input, &diag) < 0) {
                 diag_print(name, &diag);
+                drop_recording(recording);
                 return EXIT_FAILED;
         }
         int status = run_first(&first);
@@ -709,6 +716,8 @@ static int record_twice(struct recording *recording)
         recording->first_run = &first;
         if (status == EXIT_OK)
                 status = record(recording);
+        else
+                drop_recording(recording);
         close_database(&first);
         close_launch(&first);
         return status;

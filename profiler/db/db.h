@@ -23,9 +23,6 @@ int db_create(const char *path, bool replace, struct db **db, struct diag *diag)
 /* Creates an unnamed temporary database, on disk if it is large. Closing deletes it. */
 int db_create_unnamed(struct db **db, struct diag *diag);
 
-/* Checks whether db_create would succeed for PATH now: 0 or its error. */
-int db_may_create(const char *path, bool replace, struct diag *diag);
-
 /* Returns true if the file at PATH is marked as the remainder of a killed import.
  * Unmarked files and recordings may belong to anybody. */
 bool db_is_import_remainder(const char *path);

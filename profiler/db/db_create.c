@@ -207,15 +207,6 @@ static int check_name(const char *path, struct diag *diag)
                         path, longest);
 }
 
-int db_may_create(const char *path, bool replace, struct diag *diag)
-{
-        struct stat status;
-        int code = check_name(path, diag);
-        if (code || lstat(path, &status) != 0)
-                return code;
-        return replace ? db_may_replace(path, diag) : is_taken(path, diag);
-}
-
 int db_create_unnamed(struct db **result, struct diag *diag)
 {
         *result = NULL;

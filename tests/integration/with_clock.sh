@@ -203,6 +203,12 @@ ends 3 record -- sh -c 'echo run; exit 3' >out </dev/null
 expect "runs of both" "$(wc -l <out)" 2
 expect "status in the database" "$(ask "SELECT value FROM run WHERE key = 'exit_status'")" 3
 ends 5 record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null
+for room in 1 16; do
+        (ulimit -f $room && ends 1 "$MEMLAG" record --with-clock -o small.db -- echo run >out 2>small.err </dev/null) ||
+                exit 1
+        expect "runs with $room blocks of room" "$(wc -l <out)" 0
+        [ ! -e small.db ] || fail "a database without room"
+done
 for option in --duration=1 --freq=100 --sim-detail=cache; do
         ends 2 record $option -- true </dev/null
 done
