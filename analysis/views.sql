@@ -294,7 +294,8 @@ SELECT
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_line, caller_share, f.function_offset,
         stalled_ratio, f.line_id, cache_level, level_samples, page_faults, fault_ratio,
-        iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
+        iif(measured AND f.module IS NOT NULL, coalesce(measured_ratio, 0), measured_ratio),
+        measured_ratio_low,
         measured_ratio_high, s.certainty, s.margin, s.other_verdict
 FROM line_finding AS f LEFT JOIN line_clock_finding AS c USING (line_id)
 LEFT JOIN certainty_finding AS s ON s.subject = 'line' AND s.id = f.line_id,
@@ -313,17 +314,18 @@ SELECT
         p95_latency_cycles, latency_share, contended_samples, verdict, caller_module,
         caller_function, caller_file, caller_share, f.function_offset, stalled_ratio,
         cache_level, level_samples, page_faults, fault_ratio, f.function_id,
-        iif(measured, coalesce(measured_ratio, 0), NULL), measured_ratio_low,
+        iif(measured AND f.module IS NOT NULL, coalesce(measured_ratio, 0), measured_ratio),
+        measured_ratio_low,
         measured_ratio_high, s.certainty, s.margin, s.other_verdict
 FROM function_finding AS f LEFT JOIN function_clock_finding AS c USING (function_id)
 LEFT JOIN certainty_finding AS s ON s.subject = 'function' AND s.id = f.function_id,
      (SELECT EXISTS (SELECT 1 FROM function_clock_finding) AS measured)
 ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.function_id;
 
--- Lines with measured time, and lines that the model stalls at, most time first. The timer
--- does not see the kernel: stalled_ratio is without page faults. unexplained: the ranges say
--- that a line has at least 5 % of the time and that less than a quarter of it is stalls;
--- overrated: stalls are at least 5 % of the cycles and over twice the measured time.
+-- Lines with measured time, and lines that the model stalls at, most time first. The first
+-- run has no names of code in no file. The timer does not see the kernel: stalled_ratio is
+-- without page faults. unexplained: the ranges say that a line has at least 5 % of the time
+-- and that less than a quarter of it is stalls; overrated: stalls are at least 5 % of the cycles and over twice the measured time.
 CREATE VIEW line_measured_view (
         module, function, function_offset, file, line, line_id, samples, measured_ratio,
         measured_ratio_low, measured_ratio_high, stalled_ratio, agreement,
@@ -339,7 +341,8 @@ WITH both AS (
         FROM line_clock_finding AS c LEFT JOIN line_finding USING (line_id)
         UNION ALL
         SELECT
-                module, function, function_offset, file, line, line_id, 0, 0, 0, 0,
+                module, function, function_offset, file, line, line_id,
+                0, iif(module IS NULL, NULL, 0), 0, iif(module IS NULL, NULL, 0),
                 stalled_ratio - coalesce(fault_ratio, 0),
                 stalled_ratio_low - coalesce(fault_ratio, 0),
                 stalled_ratio_high - coalesce(fault_ratio, 0),

@@ -17,7 +17,9 @@ static const char agreement_sql[] =
     "SELECT compared, shared, correlation, (SELECT total(samples) FROM clock_sample),"
     " EXISTS (SELECT 1 FROM line_clock_finding WHERE modelled_ratio IS NOT NULL),"
     " (SELECT total(iif(key = 'clock_kernel_ns', value, 0)) / nullif(total(value), 0)"
-    "  FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns'))"
+    "  FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')),"
+    " (SELECT total(iif(module_id IS NULL, samples, 0)) / total(samples)"
+    "  FROM clock_sample)"
     " FROM clock_agreement_finding WHERE subject = 'line'";
 
 /* clang-format off */
@@ -27,6 +29,17 @@ static const char lines_sql[] =
     " FROM line_measured_view WHERE agreement = ?1"
     " ORDER BY abs(measured_ratio - stalled_ratio) DESC, line_id LIMIT ?2";
 /* clang-format on */
+
+/* Shares of the first run that the comparison leaves out. */
+static void say_left_out(FILE *text, double kernel_ratio, double unnamed_ratio)
+{
+        if (kernel_ratio >= REPORT_KERNEL_RATIO_MIN)
+                fprintf(text, "; the kernel took %.0f %% of the CPU time",
+                        100 * kernel_ratio);
+        if (unnamed_ratio >= REPORT_KERNEL_RATIO_MIN)
+                fprintf(text, "; %.0f %% of the samples were in code of no file",
+                        100 * unnamed_ratio);
+}
 
 static void say_agreement(FILE *text, sqlite3_stmt *row)
 {
@@ -51,9 +64,7 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
               text);
         if (sqlite3_column_type(row, 2) != SQLITE_NULL)
                 fprintf(text, "; rank correlation %.2f", sqlite3_column_double(row, 2));
-        if (sqlite3_column_double(row, 5) >= REPORT_KERNEL_RATIO_MIN)
-                fprintf(text, "; the kernel took %.0f %% of the CPU time",
-                        100 * sqlite3_column_double(row, 5));
+        say_left_out(text, sqlite3_column_double(row, 5), sqlite3_column_double(row, 6));
         putc('.', text);
 }
 

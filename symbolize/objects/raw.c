@@ -401,9 +401,8 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
              " ORDER BY data_source_id",
              read_no_access},
             {"SELECT clock_sample_id, module_id, file_offset_bytes, 0 FROM clock_sample"
-             " WHERE module_id IS NOT NULL"
              " UNION ALL SELECT instruction_sample_id, module_id, file_offset_bytes, 1"
-             " FROM instruction_sample WHERE module_id IS NOT NULL ORDER BY 4, 1",
+             " FROM instruction_sample ORDER BY 4, 1",
              read_clock},
         };
         struct reader reader = {.db = db, .raw = raw, .diag = diag};

@@ -203,6 +203,57 @@ ends 3 record -- sh -c 'echo run; exit 3' >out </dev/null
 expect "runs of both" "$(wc -l <out)" 2
 expect "status in the database" "$(ask "SELECT value FROM run WHERE key = 'exit_status'")" 3
 ends 5 record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null
+# Code in no file has one row in both runs. A list of its names is the second run's alone: how
+# much of the time each name had is not known then.
+cat >made.c <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { NODES = 1 << 20 };
+
+int main(int argc, char **argv)
+{
+        /* 1: mov (%rdi),%rdi; dec %rsi; jnz 1b; ret */
+        static const unsigned char bytes[] = {0x48, 0x8b, 0x3f, 0x48, 0xff, 0xce, 0x75, 0xf8, 0xc3};
+        struct node {
+                struct node *next;
+                char rest[56];
+        } *nodes = malloc(NODES * sizeof(*nodes));
+        char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memcpy(code, bytes, sizeof(bytes));
+        for (unsigned i = 0; i < NODES; i++)
+                nodes[i].next = &nodes[(i * 1664525u + 1013904223u) % NODES];
+        if (argc > 1) {
+                char name[64];
+                snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+                FILE *list = fopen(name, "w");
+                fprintf(list, "%lx 10 %s\n", (long)code, argv[1]);
+                fclose(list);
+                puts(name);
+        }
+        ((void (*)(struct node *, long))code)(nodes, 5000000);
+        return 0;
+}
+EOF
+"$CC" -O1 -g -o made made.c
+record -- ./made </dev/null || fail "status $?: $(cat err)"
+expect "code in no file, measured and modelled" "$(ask "SELECT function, module IS NULL,
+        measured_ratio > 0.5, modelled_ratio > 0.5 FROM function_clock_finding
+        ORDER BY measured_ratio DESC LIMIT 1")" "[JIT code]|1|1|1"
+expect "its line" "$(ask "SELECT measured_ratio > 0.5 FROM line_view
+        WHERE function = '[JIT code]'")" 1
+record -- ./made named_by_list >lists </dev/null || fail "status $?: $(cat err)"
+xargs rm <lists
+expect "code that a list names" "$(ask "SELECT measured_ratio FROM function_view
+        WHERE function = 'named_by_list'" | wc -w), $(ask "SELECT count(*) FROM function_view
+        WHERE function = 'named_by_list' AND measured_ratio IS NULL")" "0, 1"
+expect "its disagreements" "$(ask "SELECT count(*) FROM line_measured_view
+        WHERE function = 'named_by_list' AND agreement IS NOT NULL")" 0
+
 for room in 1 16; do
         (ulimit -f $room && ends 1 "$MEMLAG" record --with-clock -o small.db -- echo run >out 2>small.err </dev/null) ||
                 exit 1

@@ -195,7 +195,8 @@ enum { COMPARED_MOST = 20 };
         "  ) AS modelled FROM " clock "_finding AS c"                                    \
         "  LEFT JOIN " finding " AS f USING (" id ")"                                    \
         " UNION ALL SELECT NULL, f." id ", 0," COMPARED_STALLS " FROM " finding " AS f"  \
-        "  WHERE f." id " NOT IN (SELECT " id " FROM " clock "_finding"                  \
+        "  WHERE f.module IS NOT NULL"                                                   \
+        "  AND f." id " NOT IN (SELECT " id " FROM " clock "_finding"                    \
         "   WHERE " id " IS NOT NULL)),"                                                 \
         " ranked AS (SELECT *,"                                                          \
         "  measured >= " COMPARED_RATIO                                                  \
