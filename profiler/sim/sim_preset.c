@@ -287,10 +287,11 @@ static int parse_line(struct span line, const char *where, struct sim_preset *pr
         return set_value(preset, (size_t)index, value, where, diag);
 }
 
-static int parse(const char *text, size_t length, const char *file,
+/* HAS_BASE: PRESET has values for parameters that TEXT does not give. */
+static int parse(const char *text, size_t length, const char *file, bool has_base,
                  struct sim_preset *preset, unsigned depth, struct diag *diag)
 {
-        struct reading reading = {.any = false};
+        struct reading reading = {.has_base = has_base};
         size_t number = 0;
         for (size_t at = 0; at < length;) {
                 const char *newline = memchr(text + at, '\n', length - at);
@@ -315,7 +316,7 @@ static int parse(const char *text, size_t length, const char *file,
 int sim_preset_parse(const char *text, size_t length, const char *file,
                      struct sim_preset *preset, struct diag *diag)
 {
-        return parse(text, length, file, preset, 0, diag);
+        return parse(text, length, file, false, preset, 0, diag);
 }
 
 /* ---- files ---- */
@@ -343,8 +344,8 @@ static int read_text(const char *file, char *text, size_t size, size_t *length,
         return 0;
 }
 
-static int load_file(const char *file, struct sim_preset *preset, unsigned depth,
-                     struct diag *diag)
+static int load_file(const char *file, bool has_base, struct sim_preset *preset,
+                     unsigned depth, struct diag *diag)
 {
         const char *base = strrchr(file, '/');
         base = base ? base + 1 : file;
@@ -359,7 +360,7 @@ static int load_file(const char *file, struct sim_preset *preset, unsigned depth
                 return diag_no_memory(diag);
         int rc = read_text(file, text, PRESET_MAX_BYTES, &length, diag);
         if (rc == 0)
-                rc = parse(text, length, file, preset, depth, diag);
+                rc = parse(text, length, file, has_base, preset, depth, diag);
         free(text);
         return rc;
 }
@@ -421,6 +422,55 @@ static char *host_file(struct diag *diag)
         return calibration_path(&identity, PRESET_SUFFIX, diag);
 }
 
+/* Of the installation. */
+static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
+                       struct diag *diag)
+{
+        char *relative = NULL;
+        if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
+                return diag_no_memory(diag);
+        char *file = path_data(relative, NULL);
+        free(relative);
+        if (!file)
+                return no_such_preset(name, diag);
+        int rc = load_file(file, false, preset, depth, diag);
+        free(file);
+        return rc;
+}
+
+/* The preset of the nearest microarchitecture. UNLIKE: why it is not this machine's. */
+static int load_nearest_preset(struct sim_preset *preset, const char **unlike,
+                               struct diag *diag)
+{
+        struct machine machine;
+        machine_read("", &machine);
+        const char *name =
+            cpu_preset(machine.vendor, machine.family, machine.model, unlike);
+        machine_free(&machine);
+        return load_preset(name, preset, 0, diag);
+}
+
+static int load_nearest(struct sim_preset *preset, struct diag *diag)
+{
+        const char *unlike;
+        int rc = load_nearest_preset(preset, &unlike, diag);
+        if (rc == 0)
+                sim_nearest_fit("", preset);
+        preset->unlike = unlike;
+        return rc;
+}
+
+/* An older calibration lacks parameters that have been added since: they are assumed to
+ * be the nearest microarchitecture's. */
+static int load_calibrated(const char *file, struct sim_preset *preset, struct diag *diag)
+{
+        const char *unlike;
+        int rc = load_nearest_preset(preset, &unlike, diag);
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
+                preset->assumed[i] = true;
+        return rc < 0 ? rc : load_file(file, true, preset, 0, diag);
+}
+
 static int load_host(struct sim_preset *preset, struct diag *diag)
 {
         char *file = host_file(diag);
@@ -434,7 +484,7 @@ static int load_host(struct sim_preset *preset, struct diag *diag)
                          "made of; make one with 'memlag calibrate' (some three minutes; "
                          "the machine should be quiet), which ends by saying whether it "
                          "can be used");
-        else if ((rc = load_file(file, preset, 0, &reason)) < 0)
+        else if ((rc = load_calibrated(file, preset, &reason)) < 0)
                 diag_set(diag, rc,
                          "the calibration of this machine does not fit this memlag; make "
                          "it anew with 'memlag calibrate' (%.800s)",
@@ -466,42 +516,11 @@ bool sim_preset_has_host(void)
         return is_there;
 }
 
-/* Of the installation. */
-static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
-                       struct diag *diag)
-{
-        char *relative = NULL;
-        if (asprintf(&relative, "presets/%s%s", name, PRESET_SUFFIX) < 0)
-                return diag_no_memory(diag);
-        char *file = path_data(relative, NULL);
-        free(relative);
-        if (!file)
-                return no_such_preset(name, diag);
-        int rc = load_file(file, preset, depth, diag);
-        free(file);
-        return rc;
-}
-
-static int load_nearest(struct sim_preset *preset, struct diag *diag)
-{
-        struct machine machine;
-        const char *unlike;
-        machine_read("", &machine);
-        const char *name =
-            cpu_preset(machine.vendor, machine.family, machine.model, &unlike);
-        machine_free(&machine);
-        int rc = load_preset(name, preset, 0, diag);
-        if (rc == 0)
-                sim_nearest_fit("", preset);
-        preset->unlike = unlike;
-        return rc;
-}
-
 static int load(const char *name, struct sim_preset *preset, struct diag *diag)
 {
         *preset = (struct sim_preset){0};
         if (is_file(name))
-                return load_file(name, preset, 0, diag);
+                return load_file(name, false, preset, 0, diag);
         if (strcmp(name, SIM_PRESET_HOST) == 0)
                 return load_host(preset, diag);
         if (strcmp(name, SIM_PRESET_NEAREST) == 0)
