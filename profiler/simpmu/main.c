@@ -141,8 +141,8 @@ static void after_options(void)
         tool_machine.prefetch = control->prefetch;
         instrument_set_detail(control->caches_only == 0, control->branches != 0);
         tool_machine.one_load_waits = control->caches_only != 0;
+        fetch_begin(&tool_machine, control->branches != 0);
         if (control->branches != 0) {
-                fetch_begin(&tool_machine);
                 tool_machine.code = tool_allocate(sizeof(*tool_machine.code));
                 code_init(tool_machine.code, tool_allocate);
         }

@@ -65,6 +65,7 @@
         X(fetch_call_cycles, "fetch.call_cycles", "cycles", 0, 100)                      \
         X(fetch_indirect_cycles, "fetch.indirect_cycles", "cycles", 0, 100)              \
         X(fetch_run_instructions, "fetch.run_instructions", "instructions", 1, 64)       \
+        X(fetch_loop_instructions, "fetch.loop_instructions", "instructions", 0, 4096)   \
         X(fetch_queue_entries, "fetch.queue_entries", "instructions", 1, 4096)           \
         X(fetch_ahead_cycles, "fetch.ahead_cycles", "cycles", 0, 10000)                  \
         X(op_cache_bytes, "op_cache.size_bytes", "bytes of code", 1024, 1048576)         \

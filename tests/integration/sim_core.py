@@ -20,6 +20,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
     "core.lock_cycles": 18,
     "branch.mispredict_cycles": 16,
     "fetch.runs_per_cycle": 1,
+    "fetch.loop_instructions": 0,
     "fetch.call_cycles": 7,
     "core.unforwarded_cycles": 15,
     "store_forward.latency_cycles": 7,
@@ -40,7 +41,7 @@ TOGETHER = {
         simple-independent count-1 count-4 count-alike count-two count-push count-blocks
         count-byte count-halves count-vector count-early calls store-parts
         store-halves store-past string-short string-none results fresh-stores fresh-loads lock
-        gather gather-prefetch gather-prefetch-forgotten""",
+        gather gather-prefetch gather-prefetch-forgotten loop-in-line loop-over-lines""",
     CACHES: "count-4 chase branch-random",
     ("--sim-set", "store_forward.renames=1"): "count-4 count-alike count-byte",
     ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
@@ -221,9 +222,19 @@ if per_step("calls")[CYCLES] > PRESET["fetch.call_cycles"] / 2:
     sys.exit("the front end is followed without --sim-detail branches")
 
 # A loop comes once a cycle from one line of code, and every second cycle from two, also if an
-# instruction lies in both. A step makes eight passes.
-for kernel, cycles in (("loop-in-line", 8), ("loop-over-lines", 16)):
-    expect(kernel, per_step(kernel, *PREDICTED)[CYCLES], cycles, 0.03)
+# instruction lies in both, and whether branches are followed or not. From a queue that holds
+# it, it comes once a cycle. A step makes eight passes.
+for options in ((), PREDICTED):
+    for kernel, cycles in (("loop-in-line", 8), ("loop-over-lines", 16)):
+        expect(kernel, per_step(kernel, *options)[CYCLES], cycles, 0.03)
+    for places, cycles in ((3, 16), (4, 8)):
+        queue = ("--sim-set", f"fetch.loop_instructions={places}")
+        expect(f"loop-over-lines, {places} places",
+               per_step("loop-over-lines", *options, *queue)[CYCLES], cycles, 0.03)
+# A repeated string instruction comes once.
+for detail in ((), PREDICTED):
+    expect("string-fill", per_step("string-fill", *SMALL_L3, *detail)[CYCLES],
+           per_step("vectors-fill", *SMALL_L3, *detail)[CYCLES], 0.1)
 
 # A load waits for stores that have each a part of it, but not for one that has all of it,
 # nor for one that is long past: of 256 instructions four issue in a cycle.

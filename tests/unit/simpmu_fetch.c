@@ -12,7 +12,7 @@ static struct rig *rig_with_front_end(const struct simpmu_params *params)
         struct rig *rig = allocate(sizeof(*rig));
 
         machine_init(&rig->machine, params, 30, allocate, take_sample);
-        fetch_begin(&rig->machine);
+        fetch_begin(&rig->machine, true);
         rig->threads[0] = allocate(sizeof(*rig->threads[0]));
         machine_thread_init(&rig->machine, rig->threads[0], 0, 0, NO_SAMPLES, 1);
         machine_thread_runs(&rig->hot, rig->threads[0]);

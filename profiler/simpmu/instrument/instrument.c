@@ -208,6 +208,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                 addStmtToIRSB(pass.out, in->stmts[i]);
         own_heap_add_entry(&pass);
         wrong_note_code(&pass);
+        fetch_begin_block(&pass, i);
         fetch_add_stretch(&pass, i);
         count_stretch(&pass, i);
         for (; i < in->stmts_used; i++) {

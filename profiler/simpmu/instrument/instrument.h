@@ -33,6 +33,7 @@ struct pass {
         Addr ip;
         Addr last_ip;         /* of the block's last instruction */
         Bool follow_branches; /* how they are predicted */
+        Bool follow_fetch;    /* when the front end delivers the instructions */
         Bool follow;          /* track dependences of values */
         Bool excluded;        /* the current instruction is the heap tracker's */
         Bool unit_used;       /* by the current instruction */
@@ -51,14 +52,15 @@ struct pass {
         struct executed_stretch *executed; /* NULL: they are not sampled */
         UInt executed_from;                /* instructions counted before it */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
-        UInt counted_at_exit;   /* the same at the last exit that wrote ready times */
-        UInt loads;             /* loads with a separate slot */
-        Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
-        ULong run_line;         /* of code, where its latest instruction begins */
-        UInt run_length;        /* its instructions since the last delivery */
-        struct depend operands; /* of the current instruction's arithmetic */
-        Bool of_vectors;        /* it is */
-        Bool waited;            /* the instruction before has any */
+        UInt counted_at_exit; /* the same at the last exit that wrote ready times */
+        UInt loads;           /* loads with a separate slot */
+        Addr run_ip;          /* where the front end's run goes on; 0: nowhere yet */
+        ULong run_line;       /* of code, where its latest instruction begins */
+        UInt run_length;      /* its instructions since the last delivery */
+        UInt run_slots; /* of a run of this block; 0: it comes as fast as it issues */
+        struct depend operands;          /* of the current instruction's arithmetic */
+        Bool of_vectors;                 /* it is */
+        Bool waited;                     /* the instruction before has any */
         struct scheduled *first_waiting; /* since the last exit; NULL: none */
         struct scheduled *last_waiting;
         struct code_stretch *stretch; /* NULL: none yet */
@@ -141,6 +143,9 @@ void waiting_add_exit(struct pass *pass);
 
 /* ---- instrument_fetch.c ---- */
 
+/* Decides whether the delivery of the block, which begins at statement FROM, is followed.
+ */
+void fetch_begin_block(struct pass *pass, Int from);
 /* The front end delivers the instructions from statement FROM of the old block to the
  * next exit; goes before they are counted. */
 void fetch_add_stretch(struct pass *pass, Int from);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Delivery of instructions: the front end's clock (model/machine/fetch.h), inline. It
- * calls the model where a line may not be decoded, and where the front end is late. */
+ * calls the model where a line may not be decoded, and where the front end is late.
+ *
+ * Without branches it is followed only in a block that is a loop of its own, and that
+ * takes the front end longer than issue. Elsewhere the front end is assumed to keep up.
+ */
 #include "instrument.h"
 
 #include "model/machine/fetch.h"
@@ -10,6 +14,7 @@ static VG_REGPARM(2) void call_line(ULong line, UWord instructions)
         fetch_line(&tool_machine, &tool_hot, tool_thread, line, (UInt)instructions);
 }
 
+/* STRETCH: NULL where no wrong path is followed. */
 static VG_REGPARM(1) void call_wait(const struct code_stretch *stretch)
 {
         if (tool_thread->wrong.followed)
@@ -36,10 +41,13 @@ static void add_call(struct pass *pass, IRDirty *call, IRExpr *guard)
 static void add_line(struct pass *pass, ULong line, UInt instructions)
 {
         const uint64_t *known = &tool_hot.code_line[line & (CODE_LINES - 1)];
-        IRDirty *call = unsafeIRDirty_0_N(
+        IRDirty *call;
+
+        if (!pass->follow_branches)
+                return;
+        call = unsafeIRDirty_0_N(
             2, "simpmu_line", VG_(fnptr_to_fnentry)(&call_line),
             mkIRExprVec_2(ir_constant(line), ir_constant(instructions)));
-
         add_call(pass, call,
                  ir_binary(pass, Ity_I1, Iop_CmpNE64, ir_read_hot(pass, known),
                            ir_constant(line)));
@@ -51,27 +59,79 @@ static void add_line(struct pass *pass, ULong line, UInt instructions)
  * branch's block has counted it. */
 static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
 {
-        Bool goes_on = pass->run_ip == 0 || (ip == pass->run_ip &&
-                                             ip >> LINE_SHIFT == pass->run_line);
+        Bool goes_on = pass->run_ip == 0 ||
+                       (ip == pass->run_ip && ip >> LINE_SHIFT == pass->run_line);
         Bool same_part = goes_on && pass->run_length <
                                         (UInt)tool_machine.params.fetch_run_instructions;
 
         pass->run_ip = ip + length;
         pass->run_line = ip >> LINE_SHIFT;
         pass->run_length = same_part ? pass->run_length + 1 : 1;
-        return same_part ? 0 : (UInt)tool_machine.fetch.run_slots;
+        return same_part ? 0 : pass->run_slots;
 }
 
-/* The front end's clock after the instructions of STRETCH, which take it SLOTS; no
- * further ahead of the thread than its queue reaches. */
-static void advance(struct pass *pass, UInt slots, const struct code_stretch *stretch)
+static Bool goes_to(const IRConst *target, Addr ip)
+{
+        return target->Ico.U64 == ip;
+}
+
+static Bool is_loop(const struct pass *pass)
+{
+        const IRSB *in = pass->in;
+
+        if (in->next->tag == Iex_Const && goes_to(in->next->Iex.Const.con, pass->start))
+                return True;
+        for (Int i = 0; i < in->stmts_used; i++)
+                if (in->stmts[i]->tag == Ist_Exit &&
+                    goes_to(in->stmts[i]->Ist.Exit.dst, pass->start))
+                        return True;
+        return False;
+}
+
+/* Whether the core repeats the block without fetching it again: a string instruction, or
+ * a loop of COUNT instructions that its queue holds. */
+static Bool is_repeated(const struct pass *pass, const IRStmt *first, UInt count)
+{
+        return string_is_repeated(pass->start, first->Ist.IMark.len) ||
+               count <= (UInt)tool_machine.params.fetch_loop_instructions;
+}
+
+void fetch_begin_block(struct pass *pass, Int from)
+{
+        const Bool loop = from < pass->in->stmts_used && is_loop(pass);
+        UInt slots, count = 0, of_pass = 0; /* VEX may repeat a short loop in its block */
+
+        pass->run_slots = (UInt)tool_machine.fetch.run_slots;
+        slots = pass->run_slots; /* of the jump back */
+        for (Int i = from; i < pass->in->stmts_used && loop; i++) {
+                const IRStmt *mark = pass->in->stmts[i];
+                if (mark->tag != Ist_IMark)
+                        continue;
+                slots +=
+                    begin_instruction(pass, mark->Ist.IMark.addr, mark->Ist.IMark.len);
+                count++;
+                of_pass = mark->Ist.IMark.addr == pass->start ? 1 : of_pass + 1;
+        }
+        pass->run_ip = 0;
+        pass->run_length = 0;
+        if (loop && is_repeated(pass, pass->in->stmts[from], of_pass))
+                pass->run_slots = 0;
+        pass->follow_fetch =
+            pass->follow_branches ||
+            (loop && pass->follow && pass->run_slots > 0 && slots > count);
+}
+
+/* The front end's clock after COUNT instructions, which take it SLOTS; no further ahead
+ * of the thread than its queue reaches. */
+static void advance(struct pass *pass, UInt slots, UInt count,
+                    const struct code_stretch *stretch)
 {
         const ULong queue = (ULong)tool_machine.params.fetch_queue_entries;
         IRExpr *stall = ir_read_hot(pass, &tool_hot.stall);
         IRExpr *earliest = ir_binary(pass, Ity_I64, Iop_Sub64, stall, ir_constant(queue));
         IRExpr *fetched =
             ir_binary(pass, Ity_I64, Iop_Add64, ir_read_hot(pass, &tool_hot.fetched),
-                      ir_constant((ULong)slots - stretch->count));
+                      ir_constant((ULong)slots - count));
         IRExpr *full = ir_binary(pass, Ity_I1, Iop_CmpLT64S, fetched, earliest);
         IRDirty *call =
             unsafeIRDirty_0_N(1, "simpmu_fetch", VG_(fnptr_to_fnentry)(&call_wait),
@@ -89,7 +149,7 @@ void fetch_add_stretch(struct pass *pass, Int from)
         UInt count = 0, in_line = 0, slots = 0;
         ULong line = NO_CODE_LINE;
 
-        if (!pass->follow_branches)
+        if (!pass->follow_fetch)
                 return;
         for (Int i = from; i < pass->in->stmts_used; i++) {
                 const IRStmt *mark = pass->in->stmts[i];
@@ -110,7 +170,10 @@ void fetch_add_stretch(struct pass *pass, Int from)
         if (count == 0)
                 return;
         add_line(pass, line, in_line);
-        advance(pass, slots, wrong_begin_stretch(pass, from, count));
+        if (pass->run_slots == 0)
+                slots = count;
+        advance(pass, slots, count,
+                pass->follow_branches ? wrong_begin_stretch(pass, from, count) : NULL);
 }
 
 void fetch_add_exit(struct pass *pass, const IRStmt *exit)
@@ -118,7 +181,7 @@ void fetch_add_exit(struct pass *pass, const IRStmt *exit)
         IRExpr *taken;
 
         /* VEX may leave the block where the branch is not taken. */
-        if (!pass->follow_branches || pass->excluded || exit->Ist.Exit.jk != Ijk_Boring ||
+        if (!pass->follow_fetch || pass->excluded || exit->Ist.Exit.jk != Ijk_Boring ||
             exit->Ist.Exit.dst->Ico.U64 == pass->run_ip)
                 return;
         taken = ir_assign(pass, Ity_I64, IRExpr_Unop(Iop_1Uto64, exit->Ist.Exit.guard));
@@ -126,25 +189,27 @@ void fetch_add_exit(struct pass *pass, const IRStmt *exit)
                      ir_binary(pass, Ity_I64, Iop_Add64,
                                ir_read_hot(pass, &tool_hot.fetched),
                                ir_binary(pass, Ity_I64, Iop_Mul64, taken,
-                                         ir_constant(tool_machine.fetch.run_slots))));
+                                         ir_constant(pass->run_slots))));
 }
 
 /* The slots of the instruction that ends the block. */
-static ULong slots_of_end(const IRSB *block)
+static ULong slots_of_end(const struct pass *pass)
 {
+        const IRSB *block = pass->in;
+
         if (block->jumpkind == Ijk_Ret)
                 return tool_machine.fetch.return_slots;
         if (block->next->tag != Iex_Const)
                 return tool_machine.fetch.indirect_slots;
-        return tool_machine.fetch.run_slots;
+        return pass->run_slots;
 }
 
 void fetch_add_end(struct pass *pass)
 {
         const IRExpr *next = pass->in->next;
 
-        if (!pass->follow_branches || pass->excluded ||
+        if (!pass->follow_fetch || pass->excluded ||
             (next->tag == Iex_Const && next->Iex.Const.con->Ico.U64 == pass->run_ip))
                 return;
-        (void)ir_add_to_hot(pass, &tool_hot.fetched, slots_of_end(pass->in));
+        (void)ir_add_to_hot(pass, &tool_hot.fetched, slots_of_end(pass));
 }

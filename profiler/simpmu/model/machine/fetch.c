@@ -4,13 +4,13 @@
 
 #include "miss.h"
 
-void fetch_begin(struct machine *machine)
+void fetch_begin(struct machine *machine, bool caches)
 {
         const struct simpmu_params *params = &machine->params;
         double width = (double)machine->slots_per_cycle;
 
         machine->fetch = (struct fetch){
-            .followed = true,
+            .has_caches = caches,
             .run_slots = (uint64_t)(width / params->fetch_runs + 0.5),
             .indirect_slots = (uint64_t)(params->fetch_indirect_cycles * width + 0.5),
             .decode_slots = width / params->decode_width,
@@ -34,7 +34,7 @@ void fetch_init_core(const struct machine *machine, struct core *core)
 {
         const struct simpmu_params *params = &machine->params;
 
-        if (!machine->fetch.followed)
+        if (!machine->fetch.has_caches)
                 return;
         init_cache(machine, &core->op_cache, params->op_cache_bytes,
                    params->op_cache_ways);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The front end: its rate of instruction delivery to the issue stage, when branches
- * are followed. Code comes in runs: instructions in one line up to a taken branch or
+/* The front end: its rate of instruction delivery to the issue stage. It is followed
+ * with branches, otherwise in loops of one block only (instrument_fetch.c). Code comes in runs: instructions in one line up to a taken branch or
  * the line's end. Generated code sums the time of runs; this file looks up misses of
  * the code caches.
  *
@@ -15,8 +15,9 @@
 
 #include "machine.h"
 
-/* From now on the front end of MACHINE, which has run nothing yet, is followed. */
-void fetch_begin(struct machine *machine);
+/* The times of MACHINE's front end; MACHINE has run nothing yet. CACHES: the code caches
+ * are modelled. */
+void fetch_begin(struct machine *machine, bool caches);
 
 /* The front end of CORE, as CORE is made. */
 void fetch_init_core(const struct machine *machine, struct core *core);

@@ -103,7 +103,7 @@ struct core {
 
 /* Timing of the front end: see fetch.h. */
 struct fetch {
-        bool followed;
+        bool has_caches; /* of code */
         uint64_t run_slots;
         uint64_t return_slots;   /* a return, with the run that it ends */
         uint64_t indirect_slots; /* the same for an indirect jump or call */
