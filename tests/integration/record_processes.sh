@@ -228,11 +228,9 @@ END
 refuses 1 "^memlag record: .*clone(2).*cannot be simulated$" "$MEMLAG" record $LOADS -o shares.db -- ./shares
 
 # exec refuses an argument that is too long, and the program before goes on, as alone.
-status=0
-"$MEMLAG" record $LOADS -o long.db -- sh -c \
-        'long=$(head -c 200000 /dev/zero | tr "\0" x); /bin/true "$long"; echo "status $?"' >out 2>err ||
-        status=$?
-[ "$status" -eq 0 ] && grep -qx 'status 126' out || fail "a long argument: status $status: $(cat out err)"
+ends 0 "$MEMLAG" record $LOADS -o long.db -- sh -c \
+        'long=$(head -c 200000 /dev/zero | tr "\0" x); /bin/true "$long"; echo "status $?"' >out
+says '^status 126$' out
 
 # A program that executes itself by a link of /proc does so as it does alone: its
 # arguments, its program and its status. A script's program is its interpreter.
@@ -264,9 +262,7 @@ int main(int count, char **arguments)
 }
 END
 for way in /proc/self/exe /proc/thread-self/exe number vfork; do
-        status=0
-        ./again $way >alone || status=$?
-        [ "$status" -eq 7 ] || fail "again $way: status $status alone"
+        ends 7 ./again $way >alone
         ends 7 "$MEMLAG" record $LOADS --force -o again.db -- ./again $way >out
         grep -v '^memlag' out | head -n 2 | cmp -s - alone || fail "again $way: $(cat out)"
         images=2
@@ -426,9 +422,7 @@ if has musl-gcc; then
 fi
 for users in A=1 LD_PRELOAD=libm.so LD_PRELOAD=; do
         for heap in '' --no-heap; do
-                status=0
-                env -i $users B=2 ./variables_static $another ./variables >alone || status=$?
-                [ "$status" -eq 5 ] || fail "variables: status $status alone"
+                ends 5 env -i $users B=2 ./variables_static $another ./variables >alone
                 env -i $users B=2 "$MEMLAG" record $LOADS $heap --force -o variables.db -- \
                         ./variables_static $another ./variables >out 2>err && fail "variables: status 0"
                 head -n "$(wc -l <alone)" out | cmp -s - alone || fail "variables: $(cat alone out err)"
