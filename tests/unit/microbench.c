@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic of calibration on known curves, and the kernels' data and counts. */
-#include <math.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "buffer.h"
 #include "curve.h"
@@ -670,36 +668,6 @@ TEST(a_pass_of_the_chase_ends_where_it_began)
                 chase_steps(&share, 1);
                 assert_ptr_equal(share.position, *(void **)begin);
                 buffer_unmap(&share.buffer);
-        }
-}
-
-/* The papers' formulas, with numbers. */
-TEST(counts_follow_the_papers)
-{
-        static const struct {
-                const struct kernel *kernel;
-                uint64_t size_bytes, lines_read, lines_written, flops, loads;
-        } cases[] = {
-            {&kernel_triad, 3 * 8 * 6400, 3 * 800, 800, 2 * 6400, 0}, /* arrays of 6400 */
-            {&kernel_ddot, 16 * 4096, 16 * 4096 / 64, 0, 2 * 4096, 0}, /* N = 4096 */
-            {&kernel_dgemv, 8 * (512 * 512 + 2 * 512), 8 * (512 * 512 + 2 * 512) / 64, 0,
-             2 * 512 * 512, 0}, /* N = 512 */
-            {&kernel_dgemm, 24 * 64 * 64, 8 * 3 * 64 * 64 / 64, 0, 2 * 64 * 64 * 64, 0},
-            {&kernel_memread, 4 * 64 * 1000, 4000, 0, 0, 4000},
-            {&kernel_nontemporal, 51200, 0, 800, 0, 0},
-        };
-        for (size_t i = 0; i < LENGTH(cases); i++) {
-                struct kernel_counts counts;
-                struct kernel_parameters parameters =
-                    parameters_of(cases[i].kernel, cases[i].size_bytes);
-                cases[i].kernel->count(&parameters, &counts);
-                assert_int_equal(counts.lines_read, cases[i].lines_read);
-                if (cases[i].lines_written)
-                        assert_int_equal(counts.lines_written, cases[i].lines_written);
-                if (cases[i].flops)
-                        assert_int_equal(counts.flops, cases[i].flops);
-                if (cases[i].loads)
-                        assert_int_equal(counts.loads, cases[i].loads);
         }
 }
 
