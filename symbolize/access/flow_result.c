@@ -3,7 +3,7 @@
  * is not seen to be anything, it has no type. */
 #include "flow_result.h"
 
-#include "divided_count.h"
+#include "decoded.h"
 #include "flow_effect.h"
 #include "flow_operand.h"
 #include "merged_call.h"
@@ -11,7 +11,7 @@
 #include "rule.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_ASKED = 64 };
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_ASKED = 64, QUOTIENT_STEPS = 64 };
 
 /* A type that the pointer has, and the name of one that says so. */
 struct told {
@@ -295,6 +295,36 @@ static void pursue(const struct flow_context *flow, const struct flow_code *code
         }
 }
 
+static bool divides(const struct flow_code *code, const struct flow_step *step)
+{
+        struct decoded decoded;
+
+        if (!decoded_read(&decoded, code, step))
+                return false;
+        switch (decoded.instruction.mnemonic) {
+        case ZYDIS_MNEMONIC_SHR:
+        case ZYDIS_MNEMONIC_SAR:
+        case ZYDIS_MNEMONIC_SHRX:
+        case ZYDIS_MNEMONIC_SARX:
+        case ZYDIS_MNEMONIC_DIV:
+        case ZYDIS_MNEMONIC_IDIV:
+        case ZYDIS_MNEMONIC_SHRD:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* Whether one of the steps before step number AT divides, so that the count of items in
+ * use at AT may be a quotient. */
+static bool may_be_quotient(const struct flow_code *code, size_t at)
+{
+        for (size_t left = QUOTIENT_STEPS; at-- > 0 && left > 0; left--)
+                if (divides(code, &code->steps[at]))
+                        return true;
+        return false;
+}
+
 /* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
  * not known, or the count is known to be at most 1, or a quotient: then it is the size of
  * what bytes are rounded up to. What else is called has something else in these
@@ -337,7 +367,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                 return;
         answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
         if (answer->item_bytes > 0 && rule_applies("divided-count") &&
-            divided_count(code, at, REGISTER_RDI))
+            may_be_quotient(code, at))
                 answer->item_bytes = 0;
         flow_effect(flow, state, &code->steps[at]);
         if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
