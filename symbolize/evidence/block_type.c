@@ -157,23 +157,18 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         if (type == TYPE_NONE)
                 return 0;
         if (block_type_agrees(types, type, inside, place))
-                return BLOCK_AGREES |
-                       (type_same(types, type, place->type) ? BLOCK_IS : 0);
+                return BLOCK_AGREES;
         uint64_t start = inside - place_offset(types, place);
 
-        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0)
+        if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
+            start % bytes != 0)
                 return BLOCK_DIFFERS;
-        if (start % bytes != 0)
-                return BLOCK_DIFFERS |
-                       (types->items[place->type].kind == TYPE_STRUCT && !place->indexed
-                            ? BLOCK_BETWEEN
-                            : 0);
         if (type_same(types, type, place->type))
-                return BLOCK_AGREES | BLOCK_IS; /* in another of its kind */
+                return BLOCK_AGREES; /* in another of its kind */
         if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
             types->items[place->type].kind != TYPE_STRUCT)
-                return BLOCK_DIFFERS | BLOCK_BEGINS;
+                return BLOCK_DIFFERS;
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
 }
 

@@ -27,10 +27,7 @@ enum block_relation {
         BLOCK_DIFFERS = 2,
         BLOCK_REPLACES =
             4, /* another structure of the same size begins where an item does */
-        BLOCK_BEHIND = 8,  /* so does the second item, unless the first is but a header */
-        BLOCK_IS = 16,     /* it is the allocated type */
-        BLOCK_BEGINS = 32, /* what differs begins where an item does */
-        BLOCK_BETWEEN = 64 /* it is a structure, and begins where no item does */
+        BLOCK_BEHIND = 8 /* so does the second item, unless the first is but a header */
 };
 
 /* Uses the innermost function of STACK that does not only pass the block on. A type of no
@@ -39,7 +36,7 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
 /* The relation between PLACE and an address at offset INSIDE of a block of TYPE
- * (TYPE_NONE: not known). BLOCK_IS and later flags are added where they apply. */
+ * (TYPE_NONE: not known). */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 

@@ -91,7 +91,6 @@ static void block_evidence_learn(struct sample_types *finder,
                                                       target->offset_bytes, pointed)
                                 : 0;
 
-        finder->relations[location->place] |= (uint8_t)relation;
         if (rule_applies("doubts") &&
             doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
                    target->offset_bytes, relation))
@@ -306,10 +305,8 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
                 malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
-            .relations = calloc(sweep->place_count + 1, sizeof(*sample_types->relations)),
             .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
-        if (!sample_types->blocks || !sample_types->pointees ||
-            !sample_types->relations || !sample_types->shown)
+        if (!sample_types->blocks || !sample_types->pointees || !sample_types->shown)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -321,7 +318,6 @@ void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
         free(sample_types->pointees);
-        free(sample_types->relations);
         free(sample_types->shown);
         *sample_types = (struct sample_types){0};
 }

@@ -27,7 +27,6 @@ struct sample_types {
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
         struct sample_type *pointees; /* of the sweep's places, once found */
-        uint8_t *relations;           /* of the sweep's places to the blocks they met */
         uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
         bool learns;    /* what some blocks or indexes are is to be tested */
         uint32_t character; /* the program's type char; TYPE_NONE: none */

@@ -104,51 +104,19 @@ static bool copies_bytes(const struct here *here, const struct sample_type *foun
                memory_function_at(here->finder, here->place) != MEMORY_NONE;
 }
 
-/* How the instruction's pointer goes with its block, whose type is known; 0: not known.
- */
-static unsigned relation_here(const struct here *here)
-{
-        return here->type == TYPE_NONE || !here->pointed || here->pointed->guessed ||
-                       !block_type_fills(here->types, here->type, here->bytes)
-                   ? 0
-                   : block_type_relation(here->types, here->type, here->inside,
-                                         here->pointed);
-}
-
 /* Whether the instruction's pointer is to a structure that begins with the block, which
  * was allocated as another, larger one and holds just that: the pointer may have been
  * cast to that in between, or the block be used as something else. */
 static bool is_cast(const struct here *here)
 {
-        return is_struct(here->types, here->type) &&
-               is_struct(here->types, here->pointed->type) &&
+        const struct place_value *pointed = here->pointed;
+
+        return pointed && !pointed->guessed && is_struct(here->types, here->type) &&
+               is_struct(here->types, pointed->type) &&
                here->bytes == type_size(here->types, here->type) &&
-               type_size(here->types, here->pointed->type) < here->bytes &&
-               here->inside == place_offset(here->types, here->pointed);
-}
-
-/* The instruction's pointer, which led to FOUND, has another type than this block. Merged
- * functions have the types of one of them only. If the pointer met blocks of its type
- * before, it leads here to another type of that size. */
-static struct sample_type by_merged(const struct here *here, struct sample_type found)
-{
-        unsigned relation = relation_here(here);
-        unsigned seen = here->finder->relations[here->place];
-        bool same_size = (relation & (BLOCK_REPLACES | BLOCK_BEHIND)) != 0;
-
-        if (!rule_applies("merged-pointer"))
-                return found;
-        if (relation & BLOCK_BEGINS && is_cast(here))
-                return type_left_open(UNTYPED_OTHER_TYPE);
-        if (seen & here->holds->seen & BLOCK_BETWEEN)
-                return found; /* memory that several types are taken from */
-        if (!(seen & BLOCK_IS && (same_size || relation & BLOCK_BEGINS)) &&
-            !(seen & BLOCK_REPLACES && same_size))
-                return found;
-        if (!(seen & BLOCK_IS) || !same_size || block_type_mixed(here->holds))
-                return type_left_open(UNTYPED_OTHER_TYPE);
-        found = allocated_field(here, here->access);
-        return found.reason == TYPED ? found : type_left_open(UNTYPED_OTHER_TYPE);
+               type_size(here->types, pointed->type) < here->bytes &&
+               here->inside == place_offset(here->types, pointed) &&
+               !block_type_agrees(here->types, here->type, here->inside, pointed);
 }
 
 /* Whether a constant leads behind the pointer's target, in a block that holds more than
@@ -249,10 +217,10 @@ struct sample_type type_by_block(struct sample_types *finder,
 
         if (there.reason == TYPED)
                 return there;
-        if (found.reason == TYPED)
-                found = by_merged(&here, found);
         if (found.reason != TYPED)
                 return found;
+        if (is_cast(&here))
+                return type_left_open(UNTYPED_OTHER_TYPE);
         enum untyped doubt = doubt_in_block(&here, &found);
 
         return doubt == TYPED ? found : type_left_open(doubt);
