@@ -154,17 +154,15 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
 {
         uint64_t bytes = type_size(types, type);
 
-        if (type == TYPE_NONE)
+        if (type == TYPE_NONE || block_type_agrees(types, type, inside, place))
                 return 0;
-        if (block_type_agrees(types, type, inside, place))
-                return BLOCK_AGREES;
         uint64_t start = inside - place_offset(types, place);
 
         if (place->type == TYPE_NONE || start > INT64_MAX || bytes == 0 ||
             start % bytes != 0)
                 return BLOCK_DIFFERS;
         if (type_same(types, type, place->type))
-                return BLOCK_AGREES; /* in another of its kind */
+                return 0; /* in another of its kind */
         if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
             types->items[place->type].kind != TYPE_STRUCT)
@@ -278,6 +276,6 @@ bool block_type_reaches(const struct block_type *blocks, const struct types *typ
 
 bool block_type_mixed(const struct block_type *blocks)
 {
-        return blocks->doubted || blocks->seen & BLOCK_DIFFERS ||
+        return blocks->seen & BLOCK_DIFFERS ||
                (blocks->seen & BLOCK_BEHIND && !(blocks->seen & BLOCK_REPLACES));
 }

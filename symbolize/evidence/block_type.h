@@ -11,7 +11,6 @@ struct block_type {
         uint32_t pointer; /* the name of one that takes a block for it; 0: not known */
         uint32_t place;   /* of the call which that follows, when the type is known */
         unsigned seen;    /* relations of the pointers to them, see block_relation */
-        bool doubted;     /* an access shows that something else is there too */
         /* There are several items of its type, at multiples of so many bytes; 0: only one
          * is known. */
         uint64_t step_bytes;
@@ -21,13 +20,13 @@ struct block_type {
         bool used;    /* or are of instructions that may access structures there */
 };
 
-/* How a pointer to a place in a block goes with the type that it was allocated as. */
+/* How a pointer to a place in a block disagrees with the type that it was allocated as.
+ */
 enum block_relation {
-        BLOCK_AGREES = 1,
-        BLOCK_DIFFERS = 2,
-        BLOCK_REPLACES =
-            4, /* another structure of the same size begins where an item does */
-        BLOCK_BEHIND = 8 /* so does the second item, unless the first is but a header */
+        BLOCK_DIFFERS = 1,
+        /* Another structure of the same size begins where an item does. */
+        BLOCK_REPLACES = 2,
+        BLOCK_BEHIND = 4 /* so does the second item, unless the first is but a header */
 };
 
 /* Uses the innermost function of STACK that does not only pass the block on. A type of no
@@ -36,7 +35,7 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
                                            const struct types *types, uint32_t stack);
 
 /* The relation between PLACE and an address at offset INSIDE of a block of TYPE
- * (TYPE_NONE: not known). */
+ * (TYPE_NONE: not known); 0: they agree. */
 unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t inside,
                              const struct place_value *place);
 

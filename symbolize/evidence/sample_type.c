@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule.h"
 #include "sample_field.h"
 #include "site.h"
 #include "type_by_block.h"
@@ -59,24 +58,6 @@ static void block_evidence_begin(struct sample_types *finder)
         }
 }
 
-/* Whether an access shows that BLOCKS hold more than their allocated type. Hash functions
- * count with the bits of floating point, too. */
-static bool doubts(const struct sample_types *finder, const struct place *place,
-                   const struct block_type *blocks, const struct raw_allocation *block,
-                   uint64_t inside, unsigned relation)
-{
-        const struct types *types = finder->types;
-        const struct type_access *access = instruction_access(place);
-
-        if (access->number == NUMBER_ANY || blocks->type == TYPE_NONE ||
-            !block_type_fills(types, blocks->type, block->size_bytes) ||
-            !type_contradicted(types, blocks->type,
-                               block_type_offset(types, blocks->type, inside), access))
-                return false;
-        return !(relation & BLOCK_AGREES) || access->number >= NUMBER_FLOATS ||
-               !place_stays_inside(types, &place_asks(place)->access.flow.place);
-}
-
 /* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
 static void block_evidence_learn(struct sample_types *finder,
                                  const struct sample_location *location, uint32_t stack)
@@ -85,16 +66,7 @@ static void block_evidence_learn(struct sample_types *finder,
         const struct place *place = &finder->sweep->places[location->place];
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
         struct block_type *blocks = &finder->blocks[stack];
-        bool tells_type = instruction_points(place) && !pointed->guessed;
-        unsigned relation = tells_type
-                                ? block_type_relation(finder->types, blocks->type,
-                                                      target->offset_bytes, pointed)
-                                : 0;
 
-        if (rule_applies("doubts") &&
-            doubts(finder, place, blocks, &finder->sweep->raw->allocations[target->index],
-                   target->offset_bytes, relation))
-                blocks->doubted = true;
         if (!instruction_points(place))
                 return;
         bool record = pointed->type != TYPE_NONE &&
@@ -104,7 +76,8 @@ static void block_evidence_learn(struct sample_types *finder,
         if (pointed->guessed)
                 return;
         blocks->records |= record;
-        blocks->seen |= relation;
+        blocks->seen |= block_type_relation(finder->types, blocks->type,
+                                            target->offset_bytes, pointed);
         block_type_learn_items(blocks, finder->types, target->offset_bytes, pointed);
 }
 

@@ -119,14 +119,6 @@ static bool is_cast(const struct here *here)
                !block_type_agrees(here->types, here->type, here->inside, pointed);
 }
 
-/* Whether a constant leads behind the pointer's target, in a block that holds more than
- * its type. */
-static bool leads_behind(const struct here *here)
-{
-        return rule_applies("leads-behind") && here->holds->doubted && here->pointed &&
-               !place_stays_inside(here->types, here->pointed);
-}
-
 /* Whether the pointer is to the first item of a block with one known item, and an index
  * leads behind it without proof. If the block's type is not known, an index that begins
  * there counts, too. */
@@ -163,33 +155,21 @@ static bool steps_over_records(const struct here *here, uint32_t single)
                record > type_size(here->types, single) && step > 0 && step % record == 0;
 }
 
-/* Whether the code counts with fewer bytes than the number TYPE at the pointer: a smaller
- * number may lie there. */
-static bool is_less(const struct here *here, uint32_t type)
-{
-        return rule_applies("less") && here->access->bytes > 0 &&
-               here->access->bytes < type_size(here->types, type) &&
-               (here->access->number == NUMBER_LOW ||
-                here->access->number == NUMBER_INTEGER);
-}
-
 /* Why FOUND, the field at the instruction's pointer, is not sure here; TYPED: it is. A
  * number or pointer may also be a member, or something behind the pointer's target. */
 static enum untyped doubt_in_block(const struct here *here,
                                    const struct sample_type *found)
 {
-        if (leads_behind(here))
-                return UNTYPED_CONTRADICTED;
         if (strays(here))
                 return UNTYPED_INDEX;
         if (!is_texts(here) && copies_bytes(here, found))
                 return UNTYPED_BYTES;
         if (!is_number(here->types, found->type) && !is_pointer(here->types, found->type))
                 return TYPED;
-        if (here->holds->records || holds_members(here) ||
-            steps_over_records(here, found->type))
-                return UNTYPED_INDEX;
-        return is_less(here, found->type) ? UNTYPED_CONTRADICTED : TYPED;
+        return here->holds->records || holds_members(here) ||
+                       steps_over_records(here, found->type)
+                   ? UNTYPED_INDEX
+                   : TYPED;
 }
 
 struct sample_type type_by_block(struct sample_types *finder,

@@ -62,18 +62,6 @@ static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
-/* Whether an access goes beyond the end of a closed structure: the structure may be only
- * the first member of the real one. */
-static bool leaves(const struct types *types, const struct place_value *place,
-                   const struct type_access *access)
-{
-        const struct type *type = &types->items[place->type];
-
-        return rule_applies("leaves") && type->kind == TYPE_STRUCT && !access->vector &&
-               !type_open_ended(types, place->type) &&
-               place_offset(types, place) + access->bytes > type->size_bytes;
-}
-
 /* Whether PLACE is known but for an index that counts whole items of its type. */
 static bool is_placed(const struct types *types, const struct place_value *place)
 {
@@ -116,11 +104,9 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT) {
-                *known = leaves(finder->types, &flow->place, &flow->access)
-                             ? type_left_open(UNTYPED_OUTSIDE)
-                             : sample_field_at(finder, flow->place.type,
-                                               place_offset(finder->types, &flow->place),
-                                               &access);
+                *known =
+                    sample_field_at(finder, flow->place.type,
+                                    place_offset(finder->types, &flow->place), &access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
                 if (known->reason == TYPED &&

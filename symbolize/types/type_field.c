@@ -449,17 +449,6 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
                    : TYPE_NONE;
 }
 
-bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                       const struct type_access *access)
-{
-        struct type_path path, copied;
-
-        return access->number != NUMBER_ANY &&
-               find_accessed(types, NULL, type, offset_bytes, access, &path, &copied,
-                             NULL) != 0 &&
-               path.contradicted;
-}
-
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes)
 {

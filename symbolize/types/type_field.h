@@ -43,12 +43,6 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
 uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
                    const struct type_access *access);
 
-/* Whether ACCESS shows a number that what lies there cannot be: of floating point where
- * an integer is, or the other way, or of more bytes. Nothing is known where several
- * members lie. */
-bool type_contradicted(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                       const struct type_access *access);
-
 /* Whether STRIDE_BYTES further from OFFSET_BYTES in TYPE the same lies again: in the
  * next item of an array that the offset is in, or of an array of TYPE itself. */
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
