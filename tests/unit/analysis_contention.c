@@ -422,6 +422,26 @@ TEST(writes_have_a_peak_of_their_own)
         assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
 }
 
+/* Stores past the caches read no line: three quarters of the peak of all traffic are their
+ * limit. Half of one limit and half of the other are as much as one. */
+TEST(writes_of_lines_that_nobody_read_have_the_peak_of_all_traffic)
+{
+        static const struct {
+                double read_gbs, write_gbs;
+                bool bound;
+        } cases[] = {{0, 74.9, false}, {0, 75, true}, {15, 52.4, false}, {15, 52.5, true}};
+        struct machine_facts measured = machine;
+        measured.dram_write_bandwidth_gbs = 40;
+        struct thresholds thresholds = thresholds_of_machine(&measured);
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct interval_metrics m = {.used_cores = 1,
+                                             .read_gbs = cases[i].read_gbs,
+                                             .write_gbs = cases[i].write_gbs};
+                enum bound bound = interval_bound(&m, ANSWER_NO, &thresholds);
+                assert_int_equal(bound == BOUND_BANDWIDTH, cases[i].bound);
+        }
+}
+
 /* M17's classes. First its pointer chases: loads of 200 cycles each, alone and with 24
  * independent multiplications a load. The multiplications execute in 24 of the 200
  * cycles. Then its other classes. */

@@ -102,11 +102,23 @@ static bool may_hide_phases(const struct interval_metrics *metrics, double moved
                moved_gbs > HIDDEN_PHASE_PART * thresholds->bandwidth_gbs;
 }
 
+/* The peak of writes is of stores, which read each line before they write it. A line that
+ * was not read (stores past the caches, pages that the kernel zeroed) takes memory only
+ * once, and counts by the peak of all traffic. */
+static bool is_saturated_by_writes(const struct interval_metrics *metrics,
+                                   const struct thresholds *thresholds)
+{
+        double both = fmin(metrics->read_gbs, metrics->write_gbs);
+        double unread = metrics->write_gbs - both;
+        return both / thresholds->saturated_write_gbs + unread / thresholds->near_gbs >=
+               1;
+}
+
 static bool is_saturated(const struct interval_metrics *metrics,
                          const struct thresholds *thresholds)
 {
         return metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
-               metrics->write_gbs >= thresholds->saturated_write_gbs;
+               is_saturated_by_writes(metrics, thresholds);
 }
 
 /* Latency has begun to rise, and the bandwidth that is left bounds what more requests at
