@@ -442,6 +442,30 @@ TEST(writes_of_lines_that_nobody_read_have_the_peak_of_all_traffic)
         }
 }
 
+/* Eight cores with full buffers move 60 GB/s: 16 million cycles for 937500 lines. Ten
+ * buffers a core make a latency of 171 cycles, twelve 205, fifteen 256; 250 is the
+ * limit. */
+TEST(full_buffers_tell_the_latency_of_stores)
+{
+        static const struct {
+                double buffers;
+                enum answer contended;
+        } cases[] = {{10, ANSWER_NO}, {12, ANSWER_NO}, {15, ANSWER_YES}};
+        struct interval stores = stream(0, 0, 0, lines_of(30));
+        stores.gained[CONCEPT_DRAM_READ] = 0;
+        stores.gained[CONCEPT_DRAM_WRITE] = 60e6;
+        stores.gained[CONCEPT_FB_FULL] = stores.gained[CONCEPT_CYCLES];
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct machine_facts buffers = machine;
+                buffers.lfb_entries = cases[i].buffers;
+                struct thresholds thresholds = thresholds_of_machine(&buffers);
+                struct interval_metrics metrics =
+                    interval_metrics(&stores, all_known, machine.clock_mhz);
+                assert_int_equal(interval_contended(&metrics, NAN, &thresholds),
+                                 cases[i].contended);
+        }
+}
+
 /* M17's classes. First its pointer chases: loads of 200 cycles each, alone and with 24
  * independent multiplications a load. The multiplications execute in 24 of the 200
  * cycles. Then its other classes. */

@@ -38,6 +38,7 @@ struct thresholds thresholds_of_machine(const struct machine_facts *machine)
                 NEAR_BANDWIDTH_PART * machine->dram_write_bandwidth_gbs,
             .knee_gbs = machine->dram_knee_gbs,
             .saturating_cores = machine->saturating_cores,
+            .lfb_entries = machine->lfb_entries,
             .high_latency_cycles = LMRL_FACTOR * machine->dram_latency_cycles,
             .prefetched_latency_cycles = PREFETCHED_PART * machine->dram_latency_cycles,
             .queued_latency_cycles = QUEUED_TIMES * machine->dram_latency_cycles,

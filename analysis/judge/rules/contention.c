@@ -130,6 +130,17 @@ static bool is_near_the_limit(const struct interval_metrics *metrics, double bas
                !is_saturated(metrics, thresholds) && metrics->lmrl_cycles > baseline;
 }
 
+/* Without load misses there is no LMRL. While all fill buffers are full, Little's law
+ * gives the least mean latency of a line. */
+static enum answer stores_contended(const struct interval_metrics *metrics,
+                                    const struct thresholds *thresholds)
+{
+        return thresholds->lfb_entries * metrics->full_cycles_per_line >
+                       thresholds->high_latency_cycles
+                   ? ANSWER_YES
+                   : ANSWER_NO;
+}
+
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds)
@@ -137,9 +148,10 @@ enum answer interval_contended(const struct interval_metrics *metrics,
         double moved_gbs = busy_gbs(metrics);
         bool moved_little = moved_gbs <= thresholds->bandwidth_gbs;
         bool hides = moved_little && may_hide_phases(metrics, moved_gbs, thresholds);
-        if ((moved_little && !hides) || metrics->miss_loads == 0 ||
-            is_too_few_cores(metrics, moved_gbs, thresholds))
+        if ((moved_little && !hides) || is_too_few_cores(metrics, moved_gbs, thresholds))
                 return ANSWER_NO;
+        if (metrics->miss_loads == 0)
+                return hides ? ANSWER_NO : stores_contended(metrics, thresholds);
         double baseline =
             isnan(uncontended_lmrl) ? thresholds->quiet_lmrl_cycles : uncontended_lmrl;
         if (isnan(metrics->lmrl_cycles) || isnan(baseline))

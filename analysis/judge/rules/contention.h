@@ -8,8 +8,6 @@
 
 #include "interval.h"
 
-enum { LINE_BYTES = 64 }; /* unit of DRAM transfers */
-
 /* Known facts about the machine; names are the keys of table machine (doc/schema.md). */
 #define MACHINE_FACTS(X)                                                                 \
         X(clock_mhz)                                                                     \
@@ -60,6 +58,7 @@ struct thresholds {
         /* Fewer cores cannot saturate DRAM below the knee. */
         double knee_gbs;
         double saturating_cores;
+        double lfb_entries; /* fill buffers of a core */
         /* A load with a longer latency was slower than an uncontended DRAM load. */
         double high_latency_cycles;
         /* DRAM cannot serve a load in a shorter time. */

@@ -10,6 +10,8 @@
 
 #include "counters.h"
 
+enum { LINE_BYTES = 64 }; /* unit of DRAM transfers */
+
 /* Counter increments of one thread over [start_ns, end_ns). */
 struct thread_reading {
         int64_t start_ns;
@@ -65,6 +67,7 @@ struct interval_metrics {
         double fb_full_ratio;
         /* FB_FULL + SQ_FULL (M17): fb_full_ratio plus waits for an entry of the queue
          * beyond L2, if counted. */
+        double full_cycles_per_line; /* full fill buffers, by lines read or written */
         double buffers_full_ratio;
         /* Mean number of cores that ran threads waiting for memory. */
         double active_cores;
