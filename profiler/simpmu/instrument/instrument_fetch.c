@@ -3,7 +3,8 @@
  * calls the model where a line may not be decoded, and where the front end is late.
  *
  * Without branches it is followed only in a block that is a loop of its own, and that
- * takes the front end longer than issue. Elsewhere the front end is assumed to keep up.
+ * takes the front end longer than issue: one that lies in several lines. Elsewhere the
+ * front end is assumed to keep up, as it does within a line.
  */
 #include "instrument.h"
 
@@ -61,8 +62,10 @@ static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
 {
         Bool goes_on = pass->run_ip == 0 ||
                        (ip == pass->run_ip && ip >> LINE_SHIFT == pass->run_line);
-        Bool same_part = goes_on && pass->run_length <
-                                        (UInt)tool_machine.params.fetch_run_instructions;
+        Bool same_part =
+            goes_on &&
+            (!pass->follow_branches ||
+             pass->run_length < (UInt)tool_machine.params.fetch_run_instructions);
 
         pass->run_ip = ip + length;
         pass->run_line = ip >> LINE_SHIFT;
