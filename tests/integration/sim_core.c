@@ -106,8 +106,9 @@ static void add_simple(long steps, int chained)
         }
 }
 
-/* Eight times a loop of four instructions, SKIPPED bytes behind the begin of a line of code.
- * Behind 57 the second instruction begins in this line, and the third in the next. */
+/* Eight times a loop of four instructions, SKIPPED bytes behind the begin of a line of
+ * code. Behind 57 the second instruction begins in this line, and the third in the next.
+ */
 #define LOOP_BEHIND(NAME, SKIPPED)                                                       \
         static void NAME(long steps)                                                     \
         {                                                                                \
@@ -230,10 +231,11 @@ NOINLINE static void count_in_memory(long steps, const char *how)
 {
         uint64_t cells[16] __attribute__((aligned(64))) = {0};
         const uint64_t *same = cells;
+        uint64_t index = 0;
         double number = 1;
         const double one = 1;
 
-        __asm__("" : "+r"(same)); /* in a register of its own */
+        __asm__("" : "+r"(same), "+r"(index)); /* in registers of their own */
         if (strcmp(how, "1") == 0)
                 EACH_STEP("mov (%1), %%rax\n add $1, %%rax\n mov %%rax, (%0)"
                           :
@@ -248,6 +250,16 @@ NOINLINE static void count_in_memory(long steps, const char *how)
                 EACH_STEP("mov (%0), %%rax\n" FOUR_RESULTS "mov %%rax, (%0)"
                           :
                           : "r"(cells)
+                          : "rax", "memory");
+        else if (strcmp(how, "indexed") == 0)
+                EACH_STEP("mov 8(%0,%1,8), %%rax\n" FOUR_RESULTS "mov %%rax, 8(%0,%1,8)"
+                          :
+                          : "r"(cells), "r"(index)
+                          : "rax", "memory");
+        else if (strcmp(how, "other-index") == 0)
+                EACH_STEP("mov (%0,%1,4), %%rax\n" FOUR_RESULTS "mov %%rax, (%0,%1,8)"
+                          :
+                          : "r"(cells), "r"(index)
                           : "rax", "memory");
         else if (strcmp(how, "two") == 0)
                 EACH_STEP("addq $1, (%0)\n addq $1, 64(%0)"

@@ -43,7 +43,8 @@ TOGETHER = {
         store-halves store-past string-short string-none results fresh-stores fresh-loads lock
         gather gather-prefetch gather-prefetch-forgotten loop-in-line loop-over-lines""",
     CACHES: "count-4 chase branch-random",
-    ("--sim-set", "store_forward.renames=1"): "count-4 count-alike count-byte",
+    ("--sim-set", "store_forward.renames=1"): """count-4 count-alike count-byte
+        count-indexed count-other-index""",
     ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
     PREDICTED: """branch-never branch-random branch-late branch-early calls loop-in-line
         loop-over-lines gather-branch gather-branch-dependent""",
@@ -150,7 +151,8 @@ for kernel, expected in (("count-1", through + 1), ("count-4", through + 4),
                           + PRESET["float.add_cycles"])):
     expect(kernel, per_step(kernel)[CYCLES], expected, 0.05)
 for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
-                              "count-byte": through + 1}),
+                              "count-byte": through + 1, "count-indexed": 4,
+                              "count-other-index": through + 4}),
                          (2, {"count-4": 4, "count-alike": 4, "count-byte": 1})):
     for kernel, expected in kernels.items():
         renamed = per_step(kernel, "--sim-set", f"store_forward.renames={renames}")

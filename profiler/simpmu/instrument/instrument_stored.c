@@ -14,15 +14,25 @@
 
 /* ---- forms of temporaries ---- */
 
-/* A temporary is the register BASE as it was when the block began, and DISPLACEMENT; or
- * BASE is BASE_NONE, and it is something else. */
+/* A temporary is the sum of the register BASE as it was when the block began, register
+ * INDEX shifted by SCALE, and DISPLACEMENT. With neither register it is something else.
+ */
 struct temporary_form {
         UInt base;
+        UInt index;
+        UInt scale;
         ULong displacement;
         Bool vector; /* it comes from a vector register */
 };
 
-enum { BASE_NONE, BASE_CONSTANT, BASE_FIRST };
+/* Of 16 registers, and of pairs; FORM_VECTOR has a number beyond the limit. */
+enum {
+        BASE_NONE,
+        BASE_CONSTANT,
+        BASE_FIRST,
+        BASE_PAIRS = BASE_FIRST + 16,
+        BASE_LIMIT = 31
+};
 
 static void make_room_for_forms(struct pass *pass)
 {
@@ -84,6 +94,33 @@ static struct temporary_form moved_by(struct temporary_form form, const IRExpr *
         return form;
 }
 
+static Bool is_register(const struct temporary_form *form)
+{
+        return form->base >= BASE_FIRST && form->index == BASE_NONE &&
+               form->displacement == 0;
+}
+
+/* FORM's register as an index. */
+static struct temporary_form scaled(struct temporary_form form, UInt scale)
+{
+        if (!is_register(&form))
+                return (struct temporary_form){0};
+        return (struct temporary_form){.index = form.base, .scale = scale};
+}
+
+/* The sum of a register and an index. */
+static struct temporary_form indexed(struct temporary_form form,
+                                     struct temporary_form index)
+{
+        if (index.base != BASE_NONE)
+                index = scaled(index, 0);
+        if (!is_register(&form) || index.index == BASE_NONE)
+                return (struct temporary_form){0};
+        form.index = index.index;
+        form.scale = index.scale;
+        return form;
+}
+
 static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
 {
         struct temporary_form form = {0};
@@ -111,6 +148,12 @@ static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
                     e->Iex.Binop.arg2->tag == Iex_Const &&
                     e->Iex.Binop.arg1->tag == Iex_RdTmp)
                         return moved_by(form_of(pass, e->Iex.Binop.arg1), e);
+                if (e->Iex.Binop.op == Iop_Shl64 && e->Iex.Binop.arg2->tag == Iex_Const)
+                        return scaled(form_of(pass, e->Iex.Binop.arg1),
+                                      e->Iex.Binop.arg2->Iex.Const.con->Ico.U8);
+                if (e->Iex.Binop.op == Iop_Add64)
+                        return indexed(form_of(pass, e->Iex.Binop.arg1),
+                                       form_of(pass, e->Iex.Binop.arg2));
                 return form;
         default:
                 return form;
@@ -167,7 +210,8 @@ Int stored_frame_word(const struct pass *pass, const IRExpr *address)
         if (pass->forms == NULL || address->tag == Iex_Const)
                 return -1;
         form = form_of(pass, address);
-        if (form.base != stack_pointer && form.base != frame_pointer)
+        if ((form.base != stack_pointer && form.base != frame_pointer) ||
+            form.index != BASE_NONE)
                 return -1;
         return (Int)(form.displacement >> FRAME_WORD_SHIFT & (FRAME_WORDS - 1));
 }
@@ -179,15 +223,20 @@ static UInt address_number(const struct pass *pass, const IRExpr *address)
 {
         const UInt stack = BASE_FIRST + 4; /* RAX, RCX, RDX, RBX, RSP */
         struct temporary_form form;
+        UInt registers;
 
         if (tool_machine.renaming != RENAMES_FORMS || pass->forms == NULL)
                 return FORM_UNKNOWN;
         form = form_of(pass, address);
         if (form.base == BASE_NONE)
                 return FORM_UNKNOWN;
-        if (form.base == stack || form.base == BASE_CONSTANT)
+        registers = form.base;
+        if (form.index != BASE_NONE) /* a hash: addresses are compared, too */
+                registers = BASE_PAIRS + (form.base * 5 + form.index + form.scale) %
+                                             (BASE_LIMIT - BASE_PAIRS);
+        else if (form.base == stack || form.base == BASE_CONSTANT)
                 form.displacement = 0;
-        return form.base << FORM_DISPLACEMENT_BITS |
+        return registers << FORM_DISPLACEMENT_BITS |
                (UInt)(form.displacement & ((1u << FORM_DISPLACEMENT_BITS) - 1));
 }
 
