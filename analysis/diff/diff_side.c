@@ -327,7 +327,8 @@ static bool read_estimate(const struct reading *reading, sqlite3_stmt *row,
                    : estimate_of_share(value, low, high, reading->total, estimate);
 }
 
-/* Rows without timer samples: in a recording with a first run, none were at the row. */
+/* Rows without timer samples: in a recording with a first run, none were at the row. That
+ * run has no names of code in no file. */
 static struct estimate read_measured(const struct diff_side *side, bool by_code,
                                      sqlite3_stmt *row)
 {
@@ -335,7 +336,9 @@ static struct estimate read_measured(const struct diff_side *side, bool by_code,
         if (!isfinite(side->timer_ns))
                 return measured;
         if (sqlite3_column_type(row, COLUMN_MEASURED) == SQLITE_NULL)
-                return by_code ? estimate_of_none(side->timer_ns) : measured;
+                return by_code && sqlite3_column_type(row, COLUMN_NAMES) != SQLITE_NULL
+                           ? estimate_of_none(side->timer_ns)
+                           : measured;
         if (!estimate_scaled(sqlite3_column_double(row, COLUMN_MEASURED),
                              sqlite3_column_double(row, COLUMN_MEASURED + 1),
                              sqlite3_column_double(row, COLUMN_MEASURED + 2),
