@@ -255,6 +255,7 @@ static int make_image(struct unpacking *unpacking, struct debug_image *image)
                 error = take_all(unpacking);
         if (!error)
                 error = elf_image_end(&made);
+        unpacking->image = NULL;
         *image = (struct debug_image){.made = true, .bytes = made.bytes};
         if (!error)
                 image->elf = elf_memory(made.bytes, made.size);
