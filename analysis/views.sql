@@ -325,7 +325,8 @@ ORDER BY stalled_ratio DESC, latency_share DESC, f.samples DESC, f.function_id;
 -- Lines with measured time, and lines that the model stalls at, most time first. The first
 -- run has no names of code in no file. The timer does not see the kernel: stalled_ratio is
 -- without page faults. unexplained: the ranges say that a line has at least 5 % of the time
--- and that less than a quarter of it is stalls; overrated: stalls are at least 5 % of the cycles and over twice the measured time.
+-- and that less than a quarter of it is stalls; overrated: stalls are at least 5 % of the
+-- cycles and over twice the measured time.
 CREATE VIEW line_measured_view (
         module, function, function_offset, file, line, line_id, samples, measured_ratio,
         measured_ratio_low, measured_ratio_high, stalled_ratio, agreement,

@@ -240,7 +240,7 @@ struct watched {
         int duration; /* the time that the user set is over */
 };
 
-static void complete(struct recording *recording);
+static void complete_database(struct recording *recording);
 
 /* The time limit has passed: the command continues without being recorded. */
 static void go_on_unrecorded(struct recording *recording)
@@ -248,7 +248,7 @@ static void go_on_unrecorded(struct recording *recording)
         diag_printf(name,
                     "recorded %g s; %s goes on unrecorded, and memlag waits for its end",
                     recording->options->duration_s, recording->options->command[0]);
-        complete(recording);
+        complete_database(recording);
 }
 
 /* Learns how the command ended. */
@@ -582,8 +582,7 @@ static bool ended_before_it_began(struct recording *recording)
         return false;
 }
 
-/* Completes the database, with its findings, and prints the short report. */
-static void complete(struct recording *recording)
+static void complete_database(struct recording *recording)
 {
         finish_database(recording);
         explain_unhandled(recording);
@@ -591,17 +590,20 @@ static void complete(struct recording *recording)
         uint64_t samples = sink_samples(recording->sink);
         check_place(recording);
         close_database(recording);
-        if (recording->command_ended || !recording->options->command)
-                close_launch(recording);
+        if (!recording->failed)
+                diag_printf(name, "wrote %s (%llu samples)", recording->options->output,
+                            (unsigned long long)samples);
+}
+
+/* Makes the findings, and prints the short report. */
+static void show_findings(struct recording *recording)
+{
         /* Who reads messages may have gone (2>&1 | head): the findings are made all the
          * same. */
         signal(SIGPIPE, SIG_IGN);
-        if (recording->failed)
-                return;
-        diag_printf(name, "wrote %s (%llu samples)", recording->options->output,
-                    (unsigned long long)samples);
-        recording->complete =
-            show(recording->options->output, recording->last) == EXIT_OK;
+        if (!recording->failed)
+                recording->complete =
+                    show(recording->options->output, recording->last) == EXIT_OK;
 }
 
 static int record(struct recording *recording)
@@ -631,8 +633,9 @@ static int record(struct recording *recording)
                 diag_printf(name, "the command was ended by signal %d (%s)",
                             recording->end.status, strsignal(recording->end.status));
         if (recording->db)
-                complete(recording);
+                complete_database(recording);
         close_launch(recording);
+        show_findings(recording);
         return status_of(recording, recording->complete);
 }
 
@@ -679,12 +682,12 @@ static int prepare_first_run(struct recording *recording,
                      : native_run_input(input, diag);
         if (rc == 0)
                 rc = sources_check(&source_clock, &first->source, diag);
+        if (rc < 0)
+                return rc;
         /* Beyond a limit on file sizes a signal would end memlag. */
-        if (rc == 0)
-                rc = launch_open(&recording->launch, diag);
-        if (rc == 0)
-                rc = open_database(recording, diag);
-        close_launch(recording);
+        void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+        rc = open_database(recording, diag);
+        signal(SIGXFSZ, handler);
         return rc;
 }
 

@@ -460,6 +460,20 @@ static int load_nearest(struct sim_preset *preset, struct diag *diag)
         return rc;
 }
 
+/* Whether the calibration in FILE has what all of them measure: else it is cut off. */
+static int check_measured(const char *file, const struct sim_preset *preset,
+                          struct diag *diag)
+{
+        static const char *const keys[] = {"l2.latency_cycles", "dram.latency_ns",
+                                           "dram.bandwidth_gbs"};
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+                if (preset->assumed[find_parameter(
+                        (struct span){keys[i], strlen(keys[i])})])
+                        return diag_set(diag, -EINVAL, "%s: no measured %s", file,
+                                        keys[i]);
+        return 0;
+}
+
 /* An older calibration lacks parameters that have been added since: they are assumed to
  * be the nearest microarchitecture's. */
 static int load_calibrated(const char *file, struct sim_preset *preset, struct diag *diag)
@@ -468,7 +482,9 @@ static int load_calibrated(const char *file, struct sim_preset *preset, struct d
         int rc = load_nearest_preset(preset, &unlike, diag);
         for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
                 preset->assumed[i] = true;
-        return rc < 0 ? rc : load_file(file, true, preset, 0, diag);
+        if (rc == 0)
+                rc = load_file(file, true, preset, 0, diag);
+        return rc < 0 ? rc : check_measured(file, preset, diag);
 }
 
 static int load_host(struct sim_preset *preset, struct diag *diag)

@@ -8,7 +8,6 @@
 
 static struct sampler sampler; /* of instructions */
 static struct sampler time;    /* of slots */
-static ULong waited;           /* slots, since the last sample of instructions */
 
 void executed_start(void)
 {
@@ -56,18 +55,14 @@ static Addr one_of(const struct executed_stretch *stretch)
 /* The stretch stands for the whole period, and the waits in it. */
 void executed_sample(const struct executed_stretch *stretch)
 {
-        const ULong slots = sampler.period * stretch->slots / stretch->count + waited;
+        const ULong slots =
+            sampler.period * stretch->slots / stretch->count + tool_thread->waited;
 
-        waited = 0;
+        tool_thread->waited = 0;
         sampler_rearm(&sampler);
         executed_thread_runs();
         for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
                 write_sample(one_of(stretch));
-}
-
-void executed_waited(ULong slots)
-{
-        waited += slots;
 }
 
 void executed_wrong(Addr ip, ULong slots)

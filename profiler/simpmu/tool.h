@@ -226,8 +226,6 @@ Bool executed_are_sampled(void);
 void executed_thread_runs(void); /* another one than before */
 /* A period of instructions ends in STRETCH. */
 void executed_sample(const struct executed_stretch *stretch);
-/* Instructions like the next sampled ones have waited for values for SLOTS. */
-void executed_waited(ULong slots);
 /* A wrong prediction takes SLOTS, in which the program is at the instruction IP. */
 void executed_wrong(Addr ip, ULong slots);
 

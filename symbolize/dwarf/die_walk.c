@@ -7,12 +7,13 @@
 #include <errno.h>
 
 #include "append.h"
+#include "byte_cursor.h"
 
 enum { DEPTH_LIMIT = 512, LONG_ENTRY = 64 };
 
 struct walk {
         struct dwarf_file *file;
-        const char *section_end;
+        const char *end;  /* of the unit */
         Dwarf_Die at;     /* an entry, or the null entry of a level's end */
         uint32_t *values; /* of the parents */
         size_t depth;
@@ -40,7 +41,7 @@ static bool go_on(struct walk *walk)
                 return false;
         if (!next.addr) {
                 die_spend(walk->file,
-                          (uint64_t)(walk->section_end - (const char *)walk->at.addr));
+                          (uint64_t)(walk->end - (const char *)walk->at.addr));
                 return false;
         }
         uint64_t work = distance(walk, &next);
@@ -56,7 +57,7 @@ static bool go_up(struct walk *walk)
         const char *at = walk->at.addr;
         const Dwarf_Die next = {.cu = walk->at.cu, .addr = (void *)(uintptr_t)(at + 1)};
 
-        if (at >= walk->section_end || *at != '\0')
+        if (at >= walk->end || *at != '\0')
                 return false;
         walk->depth--;
         return go_to(walk, &next, 1);
@@ -87,6 +88,25 @@ static int step(struct walk *walk, die_visit *visit, void *context)
         return result < 0 ? result : go_on(walk);
 }
 
+/* The end of the unit that ROOT is in; NULL: not known. */
+static const char *end_of_unit(const struct dwarf_file *file, const Dwarf_Die *root)
+{
+        const struct dwarf_bytes section = die_section(file, root);
+        Dwarf_Die at = *root;
+        const uint64_t inside = dwarf_cuoffset(&at), long_unit = UINT32_MAX;
+        const char *addr = root->addr;
+
+        if (!section.end || inside > (uint64_t)(addr - section.start))
+                return NULL;
+        struct byte_cursor cursor = {.at = (const uint8_t *)addr - inside,
+                                     .end = (const uint8_t *)section.end};
+        uint64_t bytes = cursor_number(&cursor, 4);
+
+        if (bytes == long_unit)
+                bytes = cursor_number(&cursor, sizeof(bytes));
+        return cursor_has(&cursor, bytes) ? (const char *)cursor.at + bytes : NULL;
+}
+
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context)
 {
@@ -96,9 +116,9 @@ int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context)
 {
-        struct walk walk = {.file = file, .section_end = die_section(file, root).end};
+        struct walk walk = {.file = file, .end = end_of_unit(file, root)};
         Dwarf_Die at = *root;
-        int result = walk.section_end && dwarf_child(&at, &walk.at) == 0;
+        int result = walk.end && dwarf_child(&at, &walk.at) == 0;
 
         if (result && push(&walk, value_at_root) < 0)
                 result = -ENOMEM;

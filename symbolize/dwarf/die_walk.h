@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traversal of a unit's entries. It reads each byte once at most, for any input. */
+/* Traversal of a unit's entries. It reads each entry once at most, for any input. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_WALK_H
 #define MEMLAG_SYMBOLIZE_DIE_WALK_H
 

@@ -21,7 +21,7 @@ int mini_debug_unpack(const void *packed, size_t bytes, char **image, size_t *im
         *image_bytes = 0;
         *image = bytes <= PACKED_MOST ? malloc(bytes * RATIO_MAX) : NULL;
         if (!*image)
-                return -EINVAL;
+                return bytes <= PACKED_MOST ? -ENOMEM : -EINVAL;
         lzma_ret result =
             lzma_stream_buffer_decode(&memory_bytes, 0, NULL, packed, &at, bytes,
                                       (uint8_t *)*image, image_bytes, bytes * RATIO_MAX);

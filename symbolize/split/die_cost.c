@@ -18,6 +18,9 @@ enum {
         /* For so much of each byte of entries, and so much for any file. */
         TIMES_ENTRIES = 8,
         BYTES_LEAST = 256 << 20,
+        /* libdw reads an abbreviation's attributes again at each of its entries, which
+         * may have no byte: compilers write some twenty. */
+        ABBREVIATION_LIMIT = 4096,
 };
 
 struct counting {
@@ -29,8 +32,8 @@ struct counting {
         uint64_t cost;             /* that it takes */
 };
 
-/* The memory for a table; once it exceeds MOST, only a part is counted. libdw reads an
- * abbreviation's attributes, but stores none. */
+/* The memory for a table; once it exceeds MOST, only a part is counted, and more than
+ * MOST for a table with too long an abbreviation. libdw stores no attributes. */
 static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
 {
         uint64_t cost = 0;
@@ -47,7 +50,9 @@ static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
                         if (form == DW_FORM_implicit_const)
                                 cursor_leb(&cursor);
                         bytes = (uint64_t)(cursor.at - start);
-                } while ((attribute != 0 || form != 0) && bytes <= most);
+                } while ((attribute != 0 || form != 0) && bytes <= ABBREVIATION_LIMIT);
+                if (bytes > ABBREVIATION_LIMIT)
+                        return most + 1;
                 cost += bytes > BYTES_OF_ABBREVIATION ? bytes : BYTES_OF_ABBREVIATION;
         }
         return cost;

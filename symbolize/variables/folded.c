@@ -42,6 +42,7 @@ static bool reserves(const char *reserved, const char *name)
         size_t length = strlen(reserved), end = strlen(name);
 
         return strncmp(reserved, "__", strlen("__")) == 0 && length > end &&
+               reserved[length - end - 1] == '_' &&
                strcmp(reserved + length - end, name) == 0;
 }
 

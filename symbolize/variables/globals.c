@@ -22,6 +22,8 @@ struct global {
 struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;
+        bool folded_known;
+        bool folded; /* it is several of the source, see folded.h */
 };
 
 static int add_function(struct globals *globals, Dwarf_Die *die)
@@ -182,8 +184,7 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
         return found ? name_of(globals, &found->die) : 0;
 }
 
-static const struct global_function *function_at(const struct globals *globals,
-                                                 uint64_t vaddr)
+static struct global_function *function_at(const struct globals *globals, uint64_t vaddr)
 {
         const struct global_function key = {.vaddr = vaddr};
 
@@ -195,8 +196,15 @@ static const struct global_function *function_at(const struct globals *globals,
 
 bool globals_folded(const struct globals *globals, uint64_t vaddr)
 {
-        return rule_applies("folded") && function_at(globals, vaddr) &&
-               folded_function(globals->file, globals->symbols, vaddr);
+        struct global_function *function = function_at(globals, vaddr);
+
+        if (!function || !rule_applies("folded"))
+                return false;
+        if (!function->folded_known)
+                function->folded =
+                    folded_function(globals->file, globals->symbols, vaddr);
+        function->folded_known = true;
+        return function->folded;
 }
 
 enum memory_function globals_called(const struct globals *globals,

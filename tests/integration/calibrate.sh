@@ -238,6 +238,11 @@ XDG_DATA_HOME=$PWD/old "$MEMLAG" record --sim-cpu host --sim-list >old.txt || fa
 "$MEMLAG" record --sim-cpu nearest --sim-list >nearest.txt
 expect "a parameter of the nearest preset" "$(grep "^core.rob_entries" old.txt)" "$(grep "^core.rob_entries" nearest.txt)"
 grep -q "^l3.latency_cycles *123 " old.txt || fail "a parameter of the calibration: $(cat old.txt)"
+# A file that was cut off is no older calibration.
+for file in old/memlag/*.conf; do
+        head -n 20 "$file" >cut && mv cut "$file"
+done
+refuses 1 "no measured l2.latency_cycles" env XDG_DATA_HOME="$PWD/old" "$MEMLAG" record --sim-cpu host -- true
 fi
 
 # ---- bad conditions ---------------------------------------------------------------------

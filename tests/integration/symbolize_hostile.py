@@ -27,7 +27,7 @@ LEXICAL_BLOCK = 0x0b
 BASE_TYPE, POINTER_TYPE, STRUCTURE, MEMBER, TYPE_PARAMETER = 0x24, 0x0f, 0x13, 0x0d, 0x2f
 BYTE_SIZE, ENCODING, LANGUAGE, PRODUCER, TYPE, LOCATION, PLACE, RANGES = (
     0x0b, 0x3e, 0x13, 0x25, 0x49, 0x02, 0x38, 0x55)
-DATA1, REF4, EXPRESSION = 0x0b, 0x13, 0x18
+DATA1, REF4, EXPRESSION, FLAG_PRESENT = 0x0b, 0x13, 0x18, 0x19
 RUST = 0x1c
 MEMORY_LIMIT, SECONDS_LIMIT = 400 << 20, 20
 
@@ -113,6 +113,15 @@ def wide_abbreviations():
     table = abbreviation(2, VARIABLE, *[NAME, STRING] * 250_000)
     units = b"".join(unit(code_entry(1, TEXT + 8 * i, 8)) for i in range(8000))
     return {".debug_info": units, ".debug_abbrev": pack(table + PLAIN_UNIT + b"\0")}
+
+
+def entries_of_one_byte():
+    """Each of 100 000 entries has 100 000 attributes, which take no byte of it."""
+    flags = [NAME, FLAG_PRESENT] * 100_000
+    table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
+             abbreviation(2, VARIABLE, *flags) + b"\0")
+    return {".debug_abbrev": table, ".debug_info": unit(
+        code_entry(1, TEXT, TEXT_BYTES) + b"\2" * 100_000 + b"\0")}
 
 
 BAD_UNITS = 4
@@ -310,6 +319,7 @@ CASES = {
     "one table, DWARF 4": (one_table(4), {".debug_abbrev"}, TOO_MUCH),
     "one table, DWARF 5": (one_table(5), {".debug_abbrev"}, TOO_MUCH),
     "wide abbreviations": (wide_abbreviations(), {".debug_abbrev"}, TOO_MUCH),
+    "entries of one byte": (entries_of_one_byte(), (), TOO_MUCH),
     "bad among sound": (bad_among_sound(), {".debug_abbrev"}, TOO_MUCH),
     "bad in the common part": (of_common_part(MOVED), (), "no symbol"),
     "one table of a sound program": (shared_table(), (), RESOLVED),

@@ -110,8 +110,8 @@ static bool is_saturated_by_writes(const struct interval_metrics *metrics,
 {
         double both = fmin(metrics->read_gbs, metrics->write_gbs);
         double unread = metrics->write_gbs - both;
-        return both / thresholds->saturated_write_gbs + unread / thresholds->near_gbs >=
-               1;
+        double used = both / thresholds->saturated_write_gbs;
+        return used + (unread > 0 ? unread / thresholds->near_gbs : 0) >= 1;
 }
 
 static bool is_saturated(const struct interval_metrics *metrics,

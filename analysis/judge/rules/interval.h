@@ -65,9 +65,9 @@ struct interval_metrics {
         double l1_miss_latency_cycles;
         /* Share of cycles with a request waiting for a fill buffer. */
         double fb_full_ratio;
+        double full_cycles_per_line; /* full fill buffers, by lines read or written */
         /* FB_FULL + SQ_FULL (M17): fb_full_ratio plus waits for an entry of the queue
          * beyond L2, if counted. */
-        double full_cycles_per_line; /* full fill buffers, by lines read or written */
         double buffers_full_ratio;
         /* Mean number of cores that ran threads waiting for memory. */
         double active_cores;

@@ -41,7 +41,7 @@ Bool task_name(UInt lwp, HChar name[SIMPMU_NAME_BYTES])
         if (!read_task_file(lwp, "comm", line, sizeof(line)))
                 return False;
         VG_(memset)(name, 0, SIMPMU_NAME_BYTES);
-        VG_(memcpy)(name, line, VG_(strlen)(line) - 1);
+        VG_(memcpy)(name, line, VG_(strcspn)(line, "\n"));
         return True;
 }
 
@@ -68,6 +68,6 @@ static UInt task_of_comm(Int fd)
 UInt task_named(UInt lwp, UInt number, const UWord *arguments)
 {
         if (number == __NR_prctl)
-                return arguments[0] == PR_SET_NAME ? lwp : 0;
+                return (Int)arguments[0] == PR_SET_NAME ? lwp : 0;
         return number == __NR_write ? task_of_comm((Int)arguments[0]) : 0;
 }

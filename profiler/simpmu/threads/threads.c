@@ -268,7 +268,7 @@ void threads_check(UInt *guest_state)
         struct tool_thread *thread = threads[running];
 
         if (tool_hot.instructions > thread->sim.look_at)
-                executed_waited(thread_look_at_code(&tool_hot, &thread->sim));
+                thread_look_at_code(&tool_hot, &thread->sim);
         if (tool_hot.instructions <= tool_hot.instruction_limit)
                 return;
         thread_retire(&tool_hot, &thread->sim, tool_hot.instructions);

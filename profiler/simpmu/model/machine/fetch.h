@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The front end: its rate of instruction delivery to the issue stage. It is followed
- * with branches, otherwise in loops of one block only (instrument_fetch.c). Code comes in runs: instructions in one line up to a taken branch or
- * the line's end. Generated code sums the time of runs; this file looks up misses of
- * the code caches.
+ * with branches, otherwise in loops of one block only (instrument_fetch.c). Code comes
+ * in runs: instructions in one line up to a taken branch or the line's end. Generated
+ * code sums the time of runs; this file looks up misses of the code caches.
  *
  * The front end has a separate clock, stored like a stall: its time less the
  * instructions. If it is later than the thread's stall, nothing can issue. If it is

@@ -264,10 +264,9 @@ static uint64_t bring_registers_to(struct sim_hot *hot, uint64_t now)
         return later(of_pair[0], of_pair[1]);
 }
 
-uint64_t thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
+void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
 {
         const uint64_t capacity = thread->loads.capacity;
-        uint64_t waited = 0;
 
         thread_retire(hot, thread, hot->instructions);
         thread_issue_stores(hot, thread, hot->instructions, hot->stores);
@@ -280,14 +279,13 @@ uint64_t thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         if (latest > hot->instructions) {
                 const uint64_t until = latest - hot->instructions;
                 const uint64_t from = later(thread->retired, thread->stall);
-                waited = until > from ? until - from : 0;
+                thread->waited += until > from ? until - from : 0;
                 thread->retired = later(thread->retired, until);
         }
         thread->look_at = hot->instructions + (latest > now + capacity / LOOKS_PER_WINDOW
                                                    ? capacity / LOOKS_PER_WINDOW
                                                    : capacity);
         stall_to_hot(hot, thread);
-        return waited;
 }
 
 /* The accesses that may stall the thread exceed the ring. The first of them have

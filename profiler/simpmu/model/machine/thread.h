@@ -144,6 +144,8 @@ struct sim_thread {
                                 registers; NEVER_DUE if values are not tracked */
 
         uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
+        uint64_t waited;   /* the slots by which chains delayed retirement behind all
+                              loads, since a sample of instructions had them */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         uint64_t fetch_slack;   /* see fetch.h */
@@ -275,9 +277,8 @@ static inline void thread_fold(const struct sim_hot *hot, struct sim_thread *thr
  * window's length. Loads and stores cannot execute faster than their ports accept
  * them. A chain of dependent instructions can be slower than its issue. Such a chain
  * shows in the ready times of registers: the latest ready time holds a place in the
- * window, as a load does. Returns the slots by which it delays retirement behind all
- * loads. */
-uint64_t thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
+ * window, as a load does. */
+void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread);
 
 /* The last instruction counted is a mispredicted branch that executes at DECIDED.
  * Later instructions issue COST slots after that. It stands for WEIGHT of its kind: later
