@@ -37,7 +37,8 @@
 #define PERCENT(ratio, name) KNOWN("100 * " ratio, "%.0f%%", name)
 #define LMRL KNOWN("lmrl_cycles", "%.1f", "LMRL")
 #define CORES_AND_BANDWIDTH \
-        KNOWN("active_cores", "%.1f", "cores") \
+        KNOWN("active_cores", "%.1f", "cores") BANDWIDTH
+#define BANDWIDTH \
         KNOWN("read_gbs", "%.2f", "read") \
         KNOWN("write_gbs", "%.2f", "write")
 #define FB_FULL PERCENT("fb_full_ratio", "FB full")
@@ -335,11 +336,11 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT phase, printf('%.3f', start_ns / 1e6) AS \"start ms\","
             " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
-            " coalesce(" REPORT_BOUND("p.bound") ", '-') AS bound" LMRL CORES_AND_BANDWIDTH SHARES PHASES,
-        .alignment = "rrrlrrrrrrrrr",
+            " coalesce(" REPORT_BOUND("p.bound") ", '-') AS bound" LMRL BANDWIDTH SHARES PHASES,
+        .alignment = "rrrlrrrrrrrr",
         .legend =
             "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
-            "share of the DRAM bandwidth that so many cores can reach; work: share of the "
+            "share of the DRAM bandwidth that the waiting cores can reach; work: share of the "
             "cycles that executed; latency, bandwidth: share that stalled for it; other: the rest "
             "(the kernel, L1, stores, translation, arithmetic)",
     },
