@@ -242,7 +242,7 @@ grep -q "^l3.latency_cycles *123 " old.txt || fail "a parameter of the calibrati
 for file in old/memlag/*.conf; do
         head -n 20 "$file" >cut && mv cut "$file"
 done
-refuses 1 "no measured l2.latency_cycles" env XDG_DATA_HOME="$PWD/old" "$MEMLAG" record --sim-cpu host -- true
+refuses 2 "no measured l2.latency_cycles" env XDG_DATA_HOME="$PWD/old" "$MEMLAG" record --sim-cpu host -- true
 fi
 
 # ---- bad conditions ---------------------------------------------------------------------
