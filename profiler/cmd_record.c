@@ -141,12 +141,12 @@ static void tell_default_model(const struct recording *recording)
             sim_preset_build(cpu, recording->options->source.sim_set, &preset, &ignored) <
                 0)
                 return;
-        machine_read("", &machine);
-        if (strcmp(cpu, SIM_PRESET_HOST) == 0)
+        if (strcmp(cpu, SIM_PRESET_HOST) == 0) {
                 diag_printf(name, "simulated CPU: this machine, as calibrated");
-        else
-                diag_printf(
-                    name,
+                return;
+        }
+        machine_read("", &machine);
+        diag_printf(name,
                     "simulated CPU: %s, %s, with this machine's caches and clock; %s",
                     preset.name,
                     preset.unlike ? preset.unlike : "this machine's microarchitecture",
