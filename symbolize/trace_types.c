@@ -35,12 +35,14 @@ int trace_types_check(struct db *db, uint64_t address, struct diag *diag)
         int step = sqlite3_step(row);
 
         sqlite3_finalize(row);
-        return step == SQLITE_ROW
-                   ? 0
-                   : diag_set(diag, -ENOENT,
+        if (step == SQLITE_ROW)
+                return 0;
+        return step == SQLITE_DONE
+                   ? diag_set(diag, -ENOENT,
                               "no sample is at address %#" PRIx64
                               "; take one from the column ip of sample_view",
-                              address);
+                              address)
+                   : db_error(db, "read the samples", diag);
 }
 
 int trace_types_print(struct db *db, uint64_t address, struct diag *diag)
