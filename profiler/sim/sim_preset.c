@@ -224,6 +224,13 @@ struct reading {
 static int load_preset(const char *name, struct sim_preset *preset, unsigned depth,
                        struct diag *diag);
 
+/* What is not given from now on is the preset's that PRESET derives from. */
+static void assume_all(struct sim_preset *preset)
+{
+        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
+                preset->assumed[i] = true;
+}
+
 /* Parses the preset that this preset derives from. */
 static int parse_base(struct span value, const char *where, struct sim_preset *preset,
                       struct reading *reading, unsigned depth, struct diag *diag)
@@ -241,8 +248,7 @@ static int parse_base(struct span value, const char *where, struct sim_preset *p
         memcpy(name, preset->name, sizeof(name));
         int rc = load_preset(base, preset, depth + 1, diag);
         memcpy(preset->name, name, sizeof(name));
-        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
-                preset->assumed[i] = true;
+        assume_all(preset);
         reading->has_base = true;
         return rc;
 }
@@ -480,8 +486,7 @@ static int load_calibrated(const char *file, struct sim_preset *preset, struct d
 {
         const char *unlike;
         int rc = load_nearest_preset(preset, &unlike, diag);
-        for (size_t i = 0; i < SIM_PARAMETER_COUNT; i++)
-                preset->assumed[i] = true;
+        assume_all(preset);
         if (rc == 0)
                 rc = load_file(file, true, preset, 0, diag);
         return rc < 0 ? rc : check_measured(file, preset, diag);
