@@ -36,8 +36,7 @@
         ", iif(" value " IS NULL, '-', printf('" format "', " value ")) AS \"" name "\""
 #define PERCENT(ratio, name) KNOWN("100 * " ratio, "%.0f%%", name)
 #define LMRL KNOWN("lmrl_cycles", "%.1f", "LMRL")
-#define CORES_AND_BANDWIDTH \
-        KNOWN("active_cores", "%.1f", "cores") BANDWIDTH
+#define CORES KNOWN("active_cores", "%.1f", "cores")
 #define BANDWIDTH \
         KNOWN("read_gbs", "%.2f", "read") \
         KNOWN("write_gbs", "%.2f", "write")
@@ -316,7 +315,7 @@ static const struct report_kind kinds[] = {
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
-            FB_FULL CORES_AND_BANDWIDTH
+            FB_FULL CORES BANDWIDTH
             ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(" REPORT_BOUND("bound") ", '-') AS bound "
             "FROM (SELECT * FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"

@@ -408,8 +408,7 @@ static void print_front_end(FILE *out, const json_t *calibration)
                      2);
         print_cycles(out, "fetch.indirect_cycles",
                      calibration_number(core, "indirect_jump_cycles"), 1, 1);
-        /* Decoded instructions come faster than they issue, on cores of documented rates.
-         */
+        /* Cores of documented rates decode a third more than they issue. */
         fprintf(out, "fetch.run_instructions = %.0f # assumed\n",
                 ceil(4 * calibration_number(core, "issue_width") / 3));
         fputs("fetch.loop_instructions = 0 # assumed\n"

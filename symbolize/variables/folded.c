@@ -11,7 +11,7 @@
 /* Whether SYMBOL names the function NAME, a copy or a version. */
 static bool is_called(const char *symbol, const char *name)
 {
-        size_t length = name ? strcspn(name, ".@") : 0;
+        size_t length = strcspn(name, ".@");
 
         return length > 0 && strncmp(symbol, name, length) == 0 &&
                (symbol[length] == '\0' || strchr(".@", symbol[length]));

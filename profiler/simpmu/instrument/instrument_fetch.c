@@ -2,9 +2,9 @@
 /* Delivery of instructions: the front end's clock (model/machine/fetch.h), inline. It
  * calls the model where a line may not be decoded, and where the front end is late.
  *
- * Without branches it is followed only in a block that is a loop of its own, and that
- * takes the front end longer than issue: one that lies in several lines. Elsewhere the
- * front end is assumed to keep up, as it does within a line.
+ * Without branches it is followed only in a block that is a loop of its own and lies in
+ * several lines: such a loop may take longer than issue. Elsewhere the front end is
+ * assumed to keep up, as it does within a line.
  */
 #include "instrument.h"
 
@@ -73,20 +73,15 @@ static UInt begin_instruction(struct pass *pass, Addr ip, UInt length)
         return same_part ? 0 : pass->run_slots;
 }
 
-static Bool goes_to(const IRConst *target, Addr ip)
-{
-        return target->Ico.U64 == ip;
-}
-
 static Bool is_loop(const struct pass *pass)
 {
         const IRSB *in = pass->in;
 
-        if (in->next->tag == Iex_Const && goes_to(in->next->Iex.Const.con, pass->start))
+        if (in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 == pass->start)
                 return True;
         for (Int i = 0; i < in->stmts_used; i++)
                 if (in->stmts[i]->tag == Ist_Exit &&
-                    goes_to(in->stmts[i]->Ist.Exit.dst, pass->start))
+                    in->stmts[i]->Ist.Exit.dst->Ico.U64 == pass->start)
                         return True;
         return False;
 }
