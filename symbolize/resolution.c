@@ -42,7 +42,7 @@ static void count_places(struct resolution *resolution)
 
         for (size_t i = 0; i < sweep->place_count; i++) {
                 const struct place *place = &sweep->places[i];
-                uint64_t samples = place->samples;
+                uint64_t samples = sweep->place_samples[i];
 
                 count(resolution, SUBJECT_LINE, unnamed_line_reason(raw, place), samples);
                 count(resolution, SUBJECT_FUNCTION, unnamed_function_reason(raw, place),

@@ -228,7 +228,7 @@ static void mark_traced(struct sweep *sweep, uint64_t address)
 static void mark_sampled(struct sweep *sweep)
 {
         for (size_t i = 0; i < sweep->place_count; i++)
-                sweep->places[i].code.sampled = sweep->places[i].samples > 0;
+                sweep->places[i].code.sampled = sweep->place_samples[i] > 0;
 }
 
 static void list_access(struct work *work, uint32_t module, struct access *access)

@@ -29,8 +29,11 @@ static int put_place(struct sweep *sweep, const struct place *place, uint32_t *i
         *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, place);
         if (*index != HASH_INDEX_NONE)
                 return 0;
+        size_t counts = sweep->place_count;
+
         *index = (uint32_t)sweep->place_count;
-        return sweep->place_count >= PLACES_MOST
+        return sweep->place_count >= PLACES_MOST ||
+                       APPEND(sweep->place_samples, counts, sweep->count_capacity, 0) < 0
                    ? -ENOMEM
                    : HASH_APPEND(&sweep->place_index, hash, sweep->places,
                                  sweep->place_count, sweep->place_capacity, *place);

@@ -107,7 +107,7 @@ static int count_sample(void *context, const struct raw_sample *sample,
 
         sweep->sample_count++;
         sweep->unusual_samples += !location->usual;
-        sweep->places[location->place].samples++;
+        sweep->place_samples[location->place]++;
         if (sample->stack == RAW_NONE)
                 sweep->stackless_samples++;
         else
@@ -229,6 +229,7 @@ void sweep_free(struct sweep *sweep)
         for (size_t i = 0; i < sweep->place_count; i++)
                 free(sweep->places[i].asks);
         free(sweep->places);
+        free(sweep->place_samples);
         free(sweep->known);
         hash_index_free(&sweep->place_index);
         free(sweep->ips);

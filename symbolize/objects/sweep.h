@@ -23,7 +23,6 @@ struct place_asks {
 struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
-        uint64_t samples;        /* there, after the samples were read */
         uint32_t module;
         uint32_t process;          /* of a mapping without a module; else RAW_NONE */
         bool vdso;                 /* the kernel's code in the process */
@@ -133,6 +132,8 @@ struct sweep {
         struct place *places;
         size_t place_count;
         size_t place_capacity;
+        uint64_t *place_samples; /* of each place; each sample counts: close together */
+        size_t count_capacity;
         struct hash_index place_index;
         struct ip_place *ips;
         size_t ip_count;
