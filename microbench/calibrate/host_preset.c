@@ -233,6 +233,30 @@ static void print_streams(FILE *out, const json_t *calibration, double buffers)
                                      : "assumed");
 }
 
+/* The second level of the TLB hides no further loads than one in this time. 0: loads take
+ * no longer than with translations of the first level, within noise. */
+static void print_translation_interval(FILE *out, const json_t *calibration)
+{
+        const double longer = 1.25;
+        double first = calibration_number(calibration, "tlb.first_load_cycles");
+        double second = calibration_number(calibration, "tlb.second_load_cycles");
+        bool measured = first > 0 && second > 0;
+        fprintf(out, "stlb.interval_cycles = %.1f%s\n",
+                measured && second >= longer * first ? second : 0,
+                measured ? "" : " # assumed");
+}
+
+/* Stores to lines in L2 bring a line and send one back: on one path at half the rate of
+ * loads. */
+static void print_write_path(FILE *out, const json_t *calibration)
+{
+        double reads = calibration_number(calibration, "bandwidth.levels.1.read_gbs");
+        double writes = calibration_number(calibration, "bandwidth.levels.1.write_gbs");
+        bool measured = reads > 0 && writes > 0;
+        fprintf(out, "l2.write_path = %d%s\n", measured && writes > 0.75 * reads,
+                measured ? "" : " # assumed");
+}
+
 /* Bytes per cycle from L2 and L3 to a core; assumed for older calibrations. Lines from
  * memory take the same path as lines from L3. */
 static void print_paths(FILE *out, const json_t *calibration)
@@ -248,6 +272,7 @@ static void print_paths(FILE *out, const json_t *calibration)
         l3 = fmax(l3, PATH_RESERVE * memory_gbs / ghz);
         fprintf(out, "l2.bytes_per_cycle = %.2f%s\nl3.bytes_per_cycle = %.2f%s\n", l2,
                 assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
+        print_write_path(out, calibration);
 }
 
 /* Latencies of arithmetic; assumed for older calibrations. */
@@ -555,6 +580,7 @@ char *host_preset(const json_t *calibration)
                 whole_sets(fmax(second, first + 8), 8));
         fprintf(out, "stlb.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.second_cycles"))));
+        print_translation_interval(out, calibration);
         fprintf(out, "page_walk.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
         fprintf(

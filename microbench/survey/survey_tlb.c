@@ -22,7 +22,8 @@ enum {
 struct tlb {
         size_t count;                         /* number of points that fit the memory */
         struct series series[2 * TLB_POINTS]; /* across pages, and adjacent */
-        struct series apart_ns;               /* per independent load */
+        struct series apart_ns;               /* per independent load that walks */
+        struct series first_ns, second_ns;    /* by either level */
 };
 
 /* Opens two chases for PAGES: one steps from page to page, the other one through as many
@@ -108,23 +109,29 @@ static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, siz
         return rc;
 }
 
-/* Loads the lines of the CHASE, each on a separate page, in an unpredictable order,
- * without dependences. */
-static void load_apart(const struct chase *chase, uint64_t pages)
+enum order { IN_ORDER, SCATTERED };
+
+/* Loads the lines of the CHASE, each on a separate page, without dependences. Nothing
+ * predicts the SCATTERED order. */
+static void load_apart(const struct chase *chase, uint64_t pages, enum order order)
 {
-        const uint64_t prime = 2654435761;
+        const uint64_t prime = 2654435761, apart = SMALL_PAGE_BYTES + KERNEL_LINE_BYTES;
         const char *base = chase->share.buffer.addr;
-        for (uint64_t i = 0; i < pages; i++)
-                (void)*(const volatile uint64_t *)(base + i * prime % pages *
-                                                              (SMALL_PAGE_BYTES +
-                                                               KERNEL_LINE_BYTES));
+        if (order == IN_ORDER)
+                for (uint64_t i = 0; i < pages; i++)
+                        (void)*(const volatile uint64_t *)(base + i * apart);
+        else
+                for (uint64_t i = 0; i < pages; i++)
+                        (void)*(const volatile uint64_t *)(base +
+                                                           i * prime % pages * apart);
 }
 
-/* Independent loads that each need a walk. */
-static int visit_walks(struct tlb *tlb, struct diag *diag)
+/* The time of such a load of PAGES. */
+static int visit_apart(uint64_t pages, enum order order, struct series *series,
+                       struct diag *diag)
 {
-        enum { ROUNDS = 32 };
-        uint64_t pages = pages_of_point(TLB_POINTS - 1);
+        enum { ROUNDS = 32, ROUND_LOADS = 8192 };
+        const uint64_t sweeps = pages < ROUND_LOADS ? ROUND_LOADS / pages : 1;
         struct series rounds = {0};
         struct chase chase;
         int rc = chase_open(pages * (SMALL_PAGE_BYTES + KERNEL_LINE_BYTES),
@@ -134,13 +141,27 @@ static int visit_walks(struct tlb *tlb, struct diag *diag)
                 return rc;
         for (size_t i = 0; i < ROUNDS; i++) {
                 double seconds = clock_seconds();
-                load_apart(&chase, pages);
-                series_add(&rounds, (clock_seconds() - seconds) * 1e9 / (double)pages,
+                for (uint64_t k = 0; k < sweeps; k++)
+                        load_apart(&chase, pages, order);
+                series_add(&rounds,
+                           (clock_seconds() - seconds) * 1e9 / (double)(sweeps * pages),
                            UNDISTURBED);
         }
         chase_close(&chase);
-        series_add(&tlb->apart_ns, series_estimate(&rounds).value, UNDISTURBED);
+        series_add(series, series_estimate(&rounds).value, UNDISTURBED);
         return 0;
+}
+
+/* Independent loads by where their translations are: each walks, or hits L1 with a
+ * translation of the first level or of the second. */
+static int visit_loads(struct tlb *tlb, struct diag *diag)
+{
+        enum { FIRST_PAGES = 32, SECOND_PAGES = 256 };
+        int rc =
+            visit_apart(pages_of_point(TLB_POINTS - 1), SCATTERED, &tlb->apart_ns, diag);
+        if (rc == 0)
+                rc = visit_apart(FIRST_PAGES, IN_ORDER, &tlb->first_ns, diag);
+        return rc < 0 ? rc : visit_apart(SECOND_PAGES, IN_ORDER, &tlb->second_ns, diag);
 }
 
 static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
@@ -158,7 +179,7 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
                 rc = visit_group(survey, tlb, TLB_POINTS - 1, &next, diag);
         if (rc == 0 && tlb->count == TLB_POINTS &&
             survey_wants(survey, &tlb->apart_ns, false))
-                rc = visit_walks(tlb, diag);
+                rc = visit_loads(tlb, diag);
         return rc;
 }
 
@@ -197,6 +218,12 @@ static void add_levels(const struct survey *survey, const struct tlb *tlb,
         json_object_set_new(json, "first_pages", json_integer(first));
         json_object_set_new(json, "second_pages", json_integer(second));
         json_object_set_new(json, "second_cycles", json_real(hit_ns * survey->core_ghz));
+        json_object_set_new(
+            json, "first_load_cycles",
+            json_real(series_estimate(&tlb->first_ns).least * survey->core_ghz));
+        json_object_set_new(
+            json, "second_load_cycles",
+            json_real(series_estimate(&tlb->second_ns).least * survey->core_ghz));
         json_object_set_new(json, "walk_ns", json_real(walk_ns));
         json_object_set_new(json, "walk_cycles", json_real(walk_ns * survey->core_ghz));
         json_object_set_new(json, "walkers",

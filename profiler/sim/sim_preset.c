@@ -175,7 +175,8 @@ static bool may_have_a_fraction(const struct sim_parameter *parameter)
                strcmp(parameter->unit, "GB/s") == 0 ||
                strcmp(parameter->unit, "bytes/cycle") == 0 ||
                strcmp(parameter->unit, "runs/cycle") == 0 ||
-               strcmp(parameter->unit, "cycles/line") == 0;
+               strcmp(parameter->unit, "cycles/line") == 0 ||
+               strcmp(parameter->unit, "cycles/page") == 0;
 }
 
 static int set_value(struct sim_preset *preset, size_t index, struct span text,

@@ -100,6 +100,7 @@
         X(l2_ways, "l2.ways", "ways", 1, 32)                                             \
         X(l2_latency_cycles, "l2.latency_cycles", "cycles", 1, 1000)                     \
         X(l2_bytes_per_cycle, "l2.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
+        X(l2_write_path, "l2.write_path", "0 or 1", 0, 1)                                \
         X(l2_queue_entries, "l2.queue_entries", "lines", 1, 256)                         \
         X(l2_hashed, "l2.hashed_sets", "0 or 1", 0, 1)                                   \
         X(l3_bytes, "l3.size_bytes", "bytes", 65536, 1073741824)                         \
@@ -117,6 +118,7 @@
         X(stlb_entries, "stlb.entries", "pages", 1, 65536)                               \
         X(stlb_ways, "stlb.ways", "ways", 1, 32)                                         \
         X(stlb_latency_cycles, "stlb.latency_cycles", "cycles", 0, 1000)                 \
+        X(stlb_interval_cycles, "stlb.interval_cycles", "cycles/page", 0, 1000)          \
         X(page_walk_cycles, "page_walk.latency_cycles", "cycles", 0, 10000)              \
         X(huge_walk_cycles, "page_walk.huge_latency_cycles", "cycles", 0, 10000)         \
         X(walkers, "page_walk.walkers", "walks", 1, 16)                                  \

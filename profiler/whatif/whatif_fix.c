@@ -33,6 +33,7 @@ static const struct change {
     {"buffers", "l2.queue_entries", MOST},
     {"buffers", "dram.write_ns", LEAST},
     {"translation", "stlb.latency_cycles", LEAST},
+    {"translation", "stlb.interval_cycles", LEAST},
     {"translation", "page_walk.latency_cycles", LEAST},
     {"translation", "page_walk.huge_latency_cycles", LEAST},
     {"translation", "page_walk.walkers", MOST},

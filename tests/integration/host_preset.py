@@ -183,6 +183,20 @@ for name, sets, expected in (
     failed |= found != expected
     print(f"sets of L1, {name}: {found}")
 
+# So has a translation of the TLB's second level. Modified lines leave L1 on a path of their own
+# where stores to lines in L2 are as fast as loads.
+for name, tlb, writes, expected in (
+        ("both", (1.0, 2.4), 115, (["2.4"], ["1"])),
+        ("neither", (1.0, 1.1), 60, (["0.0"], ["0"])),
+        ("unknown", (), None, (["0.0", "#", "assumed"], ["0", "#", "assumed"]))):
+    calibration = json.loads(json.dumps(MACHINES["wide"]))
+    calibration["tlb"] |= dict(zip(("first_load_cycles", "second_load_cycles"), tlb))
+    calibration["bandwidth"]["levels"][1] |= {"write_gbs": writes} if writes else {}
+    preset = preset_of("paths", calibration)
+    found = value_of(preset, "stlb.interval_cycles"), value_of(preset, "l2.write_path")
+    failed |= found != expected
+    print(f"translations and stores, {name}: {found}")
+
 # The places to wait in are those measured, of vectors and addresses where these have some of
 # their own: where more can wait by turns with others than of the others alone.
 WINDOW = {"in_flight": 440, "waiting": 83, "vectors_waiting": 157, "addresses_waiting": 59,

@@ -210,6 +210,32 @@ TEST(a_load_beside_chains_of_walks_waits_for_no_later_one)
         }
 }
 
+/* Accesses to 1024 lines in L2, each of another page, one after the other and
+ * independent. Accesses to lines in L1 would pass the filter. */
+static double cycles_of_pages(double interval_cycles, enum access_kind kind)
+{
+        const uint64_t pages = 1024, rounds = 16;
+        struct simpmu_params params = default_params();
+        uint64_t before = 0;
+
+        params.stlb_interval_cycles = interval_cycles;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t round = 0; round <= rounds; round++) {
+                for (uint64_t i = 0; i < pages; i++)
+                        touch(rig, kind, BASE + i * (PAGE + LINE_BYTES), 1);
+                if (round == 0)
+                        before = now_cycles(rig, 0);
+        }
+        return (double)(now_cycles(rig, 0) - before) / (double)(rounds * pages);
+}
+
+TEST(the_second_level_translates_loads_in_its_interval)
+{
+        assert_true(cycles_of_pages(0, ACCESS_LOAD) < 3);
+        assert_near(cycles_of_pages(4.5, ACCESS_LOAD), 4.5, 0.05);
+        assert_true(cycles_of_pages(4.5, ACCESS_STORE) < 3);
+}
+
 /* Only blocks of 2 MiB that lie within the range as a whole. */
 TEST(only_whole_blocks_become_huge)
 {

@@ -778,8 +778,8 @@ static __attribute__((noinline)) void access_slowly(struct machine *machine,
                                    line >> PAGE_LINE_SHIFT);
                 struct found one = found_in_l1(machine, &access);
                 one.translation = translation;
-                uint64_t walk =
-                    tlb_latency(machine, thread->core, translation, access.start);
+                uint64_t walk = tlb_latency(machine, thread->core, translation,
+                                            access.start, access.kind != ACCESS_STORE);
                 struct cache_place place = cache_place_of(&l1d->cache, line);
                 uint32_t bit = cache_find(&l1d->cache, &place);
                 one.arrival += walk;
@@ -847,7 +847,8 @@ static __attribute__((noinline)) void access_page(struct machine *machine,
         if (translation > TLB_STLB_HIT || access.kind != ACCESS_LOAD)
                 touch_page(machine, hot, thread, &access, page);
         thread->counters.translated_loads[translation] += access.kind != ACCESS_STORE;
-        uint64_t walk = tlb_latency(machine, core, translation, access.start);
+        uint64_t walk = tlb_latency(machine, core, translation, access.start,
+                                    access.kind != ACCESS_STORE);
         struct cache_place place = cache_place_of(&core->l1d.cache, line);
         uint32_t bit = cache_find(&core->l1d.cache, &place);
         access_line(machine, hot, thread, &core->l1d, &access, line, &place, bit, walk,

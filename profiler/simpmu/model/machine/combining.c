@@ -85,8 +85,9 @@ void combining_store(struct machine *machine, struct sim_hot *hot,
                     machine_translate(machine, thread->core, page);
                 if (translation > TLB_STLB_HIT || find(&thread->combining, line) == NULL)
                         touch_page(machine, hot, thread, &access, page);
-                uint64_t start = access.start + tlb_latency(machine, thread->core,
-                                                            translation, access.start);
+                uint64_t start =
+                    access.start +
+                    tlb_latency(machine, thread->core, translation, access.start, false);
                 struct open_line *open = find(&thread->combining, line);
                 if (open == NULL)
                         open = open_line(machine, hot, thread, &access, line, start,

@@ -117,6 +117,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         init_forwarding(machine);
         machine->l2_latency = in_slots(machine, params->l2_latency_cycles);
         machine->l3_latency = in_slots(machine, params->l3_latency_cycles);
+        machine->write_path = params->l2_write_path > 0;
         machine->set_interval_l2 = in_slots(machine, params->set_interval_l2_cycles);
         machine->set_interval_l3 = in_slots(machine, params->set_interval_l3_cycles);
         machine->lines_take_turns =
@@ -167,6 +168,8 @@ static struct core *core_new(struct machine *machine, uint32_t number)
             2 * (uint32_t)(params->load_buffer_entries + params->store_buffer_entries));
         core->queue_fills = machine->fill_buffers > core->queue.count;
         path_init(&core->from_l2, line_slots(machine, params->l2_bytes_per_cycle));
+        path_init(&core->from_stlb,
+                  params->stlb_interval_cycles * (double)machine->slots_per_cycle);
         path_init(&core->from_beyond, line_slots(machine, params->l3_bytes_per_cycle));
         core->node = node_of(machine, number);
         core->node->cores |= contest_core(number);

@@ -84,6 +84,7 @@ struct core {
         uint64_t last_request;        /* when the last of the requests arrives */
         bool queue_fills;             /* requests may outnumber the places */
         struct path from_l2;          /* to L1 */
+        struct path from_stlb;        /* translations of loads */
         struct path from_beyond;      /* to L2 */
         struct places queue;          /* of requests beyond L2 */
         uint32_t lines_to_write;      /* pushed out by a request that has no place yet */
@@ -204,6 +205,7 @@ struct machine {
         uint64_t l1d_latency;
         uint64_t l2_latency;
         uint64_t l3_latency;
+        bool write_path;       /* for modified lines from L1 to L2 alone */
         bool lines_take_turns; /* in a set of L1, at one of the intervals: */
         uint64_t set_interval_l2;
         uint64_t set_interval_l3; /* also of lines from beyond */
@@ -309,14 +311,15 @@ void machine_shares_pages(struct machine *machine, struct sim_hot *hot);
  * the parent had modified are unmodified here, because the parent writes them back. */
 void machine_forked(struct machine *machine, struct sim_hot *hot);
 
-/* How long the translation takes of an access that can begin at START. */
+/* How long the translation takes of an access, a LOAD or not, that can begin at START. */
 static inline uint64_t tlb_latency(const struct machine *machine, struct core *core,
-                                   enum tlb_outcome outcome, uint64_t start)
+                                   enum tlb_outcome outcome, uint64_t start, bool load)
 {
         if (__builtin_expect(outcome == TLB_HIT, 1))
                 return 0;
         if (outcome == TLB_STLB_HIT)
-                return machine->stlb_latency;
+                return (load ? path_take(&core->from_stlb, start) - start : 0) +
+                       machine->stlb_latency;
         return tlb_walk(&core->tlb, start,
                         outcome == TLB_WALK ? machine->walk_latency
                                             : machine->huge_walk_latency);

@@ -120,7 +120,8 @@ static void write_back_to_l2(struct machine *machine, struct sim_thread *thread,
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now)
 {
-        path_take(&thread->core->from_l2, now);
+        if (!machine->write_path)
+                path_take(&thread->core->from_l2, now);
         write_back_to_l2(machine, thread, line, now);
         hold_written(machine, thread->core, now);
 }

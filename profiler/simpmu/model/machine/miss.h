@@ -16,7 +16,8 @@ struct miss {
         bool from_beyond; /* L2, where nothing had used the line */
 };
 
-/* The dirty LINE leaves L1 at NOW, by the path on which lines come from L2. */
+/* The dirty LINE leaves L1 at NOW, by the path on which lines come from L2, unless it has
+ * one of its own. */
 void miss_write_back(struct machine *machine, struct sim_thread *thread, uint64_t line,
                      uint64_t now);
 

@@ -215,7 +215,7 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
         uint64_t start = hot_waits(hot, &site->address, now);
         enum tlb_outcome translation =
             machine_translate(machine, thread->core, address >> PAGE_SHIFT);
-        start += tlb_latency(machine, thread->core, translation, start);
+        start += tlb_latency(machine, thread->core, translation, start, false);
         if (cache_find(l1d, &place) != 0)
                 return;
         if (into == PREFETCH_INTO_L2) {

@@ -242,7 +242,7 @@ static uint64_t value_of(struct machine *machine, struct sim_hot *hot,
             kernel_untouched(machine, page))
                 return NEVER;
         enum tlb_outcome translation = machine_translate(machine, thread->core, page);
-        start += tlb_latency(machine, thread->core, translation, start);
+        start += tlb_latency(machine, thread->core, translation, start, true);
         return ask(machine, hot, thread, line, &place, start, now);
 }
 
