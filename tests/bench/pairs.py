@@ -3,8 +3,10 @@
 """What the default model claims of real changes, beside what they gain: each pair of pairs.c
 runs as it is, before and after in turns, and once each under 'memlag record' with default
 options. A gain is time before over time after, of the work without its setup: CPU time of real
-runs (the median), virtual time of the model's. Prints a Markdown table: whether the direction is right and the sizes are
-within 30 %. The figures are this machine's; nothing here fails.
+runs (the median), virtual time of the model's. Prints a Markdown table: whether the direction is
+right and the sizes are within 30 %. Where some real rounds gain and others lose, the real change
+has no direction, and the claim is neither right nor wrong: undecided. The figures are this
+machine's; nothing here fails.
 
 Real runs want a quiet machine and the model does not care: --save FILE only runs the former and
 keeps them, --real FILE takes them from there."""
@@ -60,6 +62,11 @@ def direction(gain):
     return 0 if abs(gain - 1) <= NO_GAIN else 1 if gain > 1 else -1
 
 
+def decided(gains):
+    """Whether the real GAINS of all rounds are on one side of 1, or all within noise of it."""
+    return not min(gains) < 1 < max(gains) or all(direction(gain) == 0 for gain in gains)
+
+
 def known(options, names):
     """Real times by pair: measured now, or from a file."""
     if options.real:
@@ -71,7 +78,7 @@ def known(options, names):
 
 
 def compare(options, names, changes, times):
-    right = near = 0
+    right = near = undecided = 0
     print(f"Load average {times['load']:.1f}.\n")
     print("| pair | change | real | from | to | modelled | size |")
     print("|---|---|---:|---:|---:|---:|---|")
@@ -83,13 +90,16 @@ def compare(options, names, changes, times):
             gains = [one / other for one, other in zip(before, after)]
             model = [modelled_work(options, name, variant, directory) for variant in VARIANTS]
             claim = model[0] / model[1]
-            same = direction(gain) == direction(claim)
+            unsure = not decided(gains)
+            same = not unsure and direction(gain) == direction(claim)
             within = abs(claim / gain - 1) <= LIMIT
-            right, near = right + same, near + within
-            word = "wrong direction" if not same else "within 30 %" if within else "no"
+            right, near, undecided = right + same, near + within, undecided + unsure
+            word = ("undecided" if unsure else "wrong direction" if not same else
+                    "within 30 %" if within else "no")
             print(f"| {name} | {changes[name]} | {gain:.2f} | {min(gains):.2f} |"
                   f" {max(gains):.2f} | {claim:.2f} | {word} |", flush=True)
-    print(f"\nDirection right in {right} of {len(names)}, size within 30 % in {near}.")
+    print(f"\nDirection right in {right} of {len(names) - undecided}, undecided in {undecided};"
+          f" size within 30 % in {near} of {len(names)}.")
 
 
 def main():
