@@ -90,6 +90,9 @@ int main(int count, char **arguments)
         read_file(file);
         long file_after = faults();
         char *buffer = map(MAP_ANONYMOUS, -1);
+        /* The kernel writes to two mappings, as to a variable that begins in .bss's first
+         * page. */
+        mprotect(buffer, (size_t)PAGES / 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
         long into_before = faults();
         read_into(buffer, fd);
         long into_after = faults();

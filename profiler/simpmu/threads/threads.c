@@ -455,24 +455,35 @@ static ULong written(struct tool_thread *thread, const struct access_site *call,
         return wait;
 }
 
+/* How many of SIZE bytes at ADDRESS can be written. The size comes from the target, and
+ * the kernel may have been unable to write as much. A variable may lie in two mappings:
+ * the first page of .bss is the file's. */
+static SizeT writable_bytes(Addr address, SizeT size)
+{
+        SizeT bytes = 0;
+
+        while (bytes < size) {
+                const NSegment *segment = VG_(am_find_nsegment)(address + bytes);
+                if (segment == NULL || !segment->hasW)
+                        break;
+                bytes = segment->end - address + 1;
+        }
+        return bytes < size ? bytes : size;
+}
+
 /* Besides system calls, Valgrind writes frames of signal handlers, on the thread's
  * stack. */
 static void on_memory_written(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
-        const NSegment *segment;
         struct tool_thread *thread;
         struct access_site call = {.kind = ACCESS_STORE};
         ULong wait;
 
         if (part != Vg_CoreSysCall || threads[tid] == NULL)
                 return;
-        /* The size comes from the target; the kernel may have been unable to write as
-         * much. */
-        segment = VG_(am_find_nsegment)(address);
-        if (segment == NULL || !segment->hasW || size == 0)
+        size = writable_bytes(address, size);
+        if (size == 0)
                 return;
-        if (size - 1 > segment->end - address)
-                size = segment->end - address + 1;
         thread = threads[tid];
         if (tid != running)
                 filter_clear(
