@@ -229,6 +229,7 @@ static void store_and_load(long steps, const char *how)
 /* A counter in memory: loaded, added to and stored in each step. */
 NOINLINE static void count_in_memory(long steps, const char *how)
 {
+        static uint64_t global;
         uint64_t cells[16] __attribute__((aligned(64))) = {0};
         const uint64_t *same = cells;
         uint64_t index = 0;
@@ -261,6 +262,17 @@ NOINLINE static void count_in_memory(long steps, const char *how)
                           :
                           : "r"(cells), "r"(index)
                           : "rax", "memory");
+        else if (strcmp(how, "loaded-base") == 0)
+                EACH_STEP("mov %0, %%rcx\n mov (%%rcx), %%rax\n" FOUR_RESULTS
+                          "mov %%rax, (%%rcx)"
+                          :
+                          : "m"(same)
+                          : "rax", "rcx", "memory");
+        else if (strcmp(how, "global") == 0)
+                EACH_STEP("mov %0, %%rax\n" FOUR_RESULTS "mov %%rax, %0"
+                          : "+m"(global)
+                          :
+                          : "rax");
         else if (strcmp(how, "two") == 0)
                 EACH_STEP("addq $1, (%0)\n addq $1, 64(%0)"
                           :

@@ -44,7 +44,7 @@ TOGETHER = {
         gather gather-prefetch gather-prefetch-forgotten loop-in-line loop-over-lines""",
     CACHES: "count-4 chase branch-random",
     ("--sim-set", "store_forward.renames=1"): """count-4 count-alike count-byte
-        count-indexed count-other-index""",
+        count-indexed count-other-index count-loaded-base count-global""",
     ("--sim-set", "store_forward.renames=2"): "count-4 count-alike count-byte",
     PREDICTED: """branch-never branch-random branch-late branch-early calls loop-in-line
         loop-over-lines gather-branch gather-branch-dependent""",
@@ -152,7 +152,8 @@ for kernel, expected in (("count-1", through + 1), ("count-4", through + 4),
     expect(kernel, per_step(kernel)[CYCLES], expected, 0.05)
 for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
                               "count-byte": through + 1, "count-indexed": 4,
-                              "count-other-index": through + 4}),
+                              "count-other-index": through + 4, "count-loaded-base": 4,
+                              "count-global": 4}),
                          (2, {"count-4": 4, "count-alike": 4, "count-byte": 1})):
     for kernel, expected in kernels.items():
         renamed = per_step(kernel, "--sim-set", f"store_forward.renames={renames}")

@@ -14,9 +14,9 @@
 
 /* ---- forms of temporaries ---- */
 
-/* A temporary is the sum of the register BASE as it was when the block began, register
- * INDEX shifted by SCALE, and DISPLACEMENT. With neither register it is something else.
- */
+/* A temporary is the sum of the register BASE, register INDEX shifted by SCALE, and
+ * DISPLACEMENT. Registers are as they were when the block began, or as the block sets
+ * them. With neither register the temporary is something else. */
 struct temporary_form {
         UInt base;
         UInt index;
@@ -24,6 +24,9 @@ struct temporary_form {
         ULong displacement;
         Bool vector; /* it comes from a vector register */
 };
+
+/* RAX, RCX, RDX, RBX, and then: */
+enum { GENERAL_RSP = 4, GENERAL_RBP = 5 };
 
 /* Of 16 registers, and of pairs; FORM_VECTOR has a number beyond the limit. */
 enum {
@@ -33,6 +36,22 @@ enum {
         BASE_PAIRS = BASE_FIRST + 16,
         BASE_LIMIT = 31
 };
+
+/* The block computes the values of these registers, except of the stack's. */
+static void note_set_registers(const struct pass *pass, struct temporary_form *forms)
+{
+        for (Int i = 0; i < pass->in->stmts_used; i++) {
+                const IRStmt *statement = pass->in->stmts[i];
+                if (statement->tag != Ist_Put ||
+                    statement->Ist.Put.data->tag != Iex_RdTmp)
+                        continue;
+                const Int general = depend_general(statement->Ist.Put.offset);
+                if (general < 0 || general == GENERAL_RSP || general == GENERAL_RBP)
+                        continue;
+                forms[statement->Ist.Put.data->Iex.RdTmp.tmp].base =
+                    BASE_FIRST + (UInt)general;
+        }
+}
 
 static void make_room_for_forms(struct pass *pass)
 {
@@ -46,6 +65,7 @@ static void make_room_for_forms(struct pass *pass)
                 room = VG_(malloc)("simpmu.forms", capacity * sizeof(*room));
         }
         VG_(memset)(room, 0, count * sizeof(*room));
+        note_set_registers(pass, room);
         pass->forms = room;
 }
 
@@ -128,7 +148,8 @@ static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
 
         switch (e->tag) {
         case Iex_RdTmp:
-                return e->Iex.RdTmp.tmp < (IRTemp)pass->in->tyenv->types_used
+                return pass->forms != NULL &&
+                               e->Iex.RdTmp.tmp < (IRTemp)pass->in->tyenv->types_used
                            ? pass->forms[e->Iex.RdTmp.tmp]
                            : form; /* a moved address */
         case Iex_Const:
@@ -162,11 +183,16 @@ static struct temporary_form form_of(const struct pass *pass, const IRExpr *e)
 
 void stored_note_temporary(struct pass *pass, const IRStmt *statement)
 {
+        struct temporary_form form;
+
         if (!pass->follow)
                 return;
         if (pass->forms == NULL)
                 make_room_for_forms(pass);
-        pass->forms[statement->Ist.WrTmp.tmp] = form_of(pass, statement->Ist.WrTmp.data);
+        form = form_of(pass, statement->Ist.WrTmp.data);
+        if (form.base == BASE_NONE && form.index == BASE_NONE)
+                form.base = pass->forms[statement->Ist.WrTmp.tmp].base;
+        pass->forms[statement->Ist.WrTmp.tmp] = form;
 }
 
 Bool stored_is_for_vector(const struct pass *pass, IRTemp loaded, IRType type)
@@ -204,7 +230,8 @@ Bool stored_is_of_vector(const struct pass *pass, const IRExpr *data)
 
 Int stored_frame_word(const struct pass *pass, const IRExpr *address)
 {
-        const UInt stack_pointer = BASE_FIRST + 4, frame_pointer = BASE_FIRST + 5;
+        const UInt stack_pointer = BASE_FIRST + GENERAL_RSP;
+        const UInt frame_pointer = BASE_FIRST + GENERAL_RBP;
         struct temporary_form form;
 
         if (pass->forms == NULL || address->tag == Iex_Const)
@@ -221,14 +248,14 @@ Int stored_frame_word(const struct pass *pass, const IRExpr *address)
 /* The number of ADDRESS for FORM_..., if the model asks for it. */
 static UInt address_number(const struct pass *pass, const IRExpr *address)
 {
-        const UInt stack = BASE_FIRST + 4; /* RAX, RCX, RDX, RBX, RSP */
+        const UInt stack = BASE_FIRST + GENERAL_RSP;
         struct temporary_form form;
         UInt registers;
 
-        if (tool_machine.renaming != RENAMES_FORMS || pass->forms == NULL)
+        if (tool_machine.renaming != RENAMES_FORMS)
                 return FORM_UNKNOWN;
         form = form_of(pass, address);
-        if (form.base == BASE_NONE)
+        if (form.base == BASE_NONE && form.index == BASE_NONE)
                 return FORM_UNKNOWN;
         registers = form.base;
         if (form.index != BASE_NONE) /* a hash: addresses are compared, too */
