@@ -12,17 +12,15 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
 {
         struct code_scopes *scopes = context;
 
+        (void)parent;
+        (void)value;
         switch (entry->tag) {
         case DW_TAG_subprogram:
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
         case DW_TAG_namespace:
-                if (scopes->count >= UINT32_MAX ||
-                    PUSH(scopes, (struct code_scope){entry->die, parent}) < 0)
-                        return -ENOMEM;
-                *value = (uint32_t)scopes->count;
-                return 1;
+                return PUSH(scopes, entry->die);
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
@@ -32,59 +30,64 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         }
 }
 
-static bool is_unit(const void *context, const void *start, uint32_t position)
+static bool is_known(const void *context, const void *start, uint32_t position)
 {
         const struct code_scopes *scopes = context;
 
-        return scopes->units[position].start == start;
+        return scopes->known[position].start == start;
 }
 
-/* Finds the scopes of the unit at ROOT, or reads them. */
-static int read_unit(struct code_scopes *scopes, struct dwarf_file *dwarf,
-                     const Dwarf_Die *root, struct code_scope_unit *unit)
+/* Finds the scopes inside DIE, or reads them. */
+static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
+                       const Dwarf_Die *die, struct code_scope *inside)
 {
-        uint32_t hash = hash_bytes(&root->addr, sizeof(root->addr));
+        uint32_t hash = hash_bytes(&die->addr, sizeof(die->addr));
         uint32_t known =
-            hash_index_find(&scopes->index, hash, is_unit, scopes, root->addr);
+            hash_index_find(&scopes->index, hash, is_known, scopes, die->addr);
 
         if (known != HASH_INDEX_NONE) {
-                *unit = scopes->units[known];
+                *inside = scopes->known[known];
                 return 0;
         }
-        *unit = (struct code_scope_unit){.start = root->addr, .first = scopes->count};
-        if (die_walk(dwarf, root, visit_scope, scopes) == -ENOMEM)
+        *inside = (struct code_scope){.start = die->addr, .first = scopes->count};
+        if (die_walk(dwarf, die, visit_scope, scopes) == -ENOMEM)
                 return -ENOMEM;
-        unit->end = scopes->count;
-        return HASH_APPEND(&scopes->index, hash, scopes->units, scopes->unit_count,
-                           scopes->unit_capacity, *unit);
+        inside->end = scopes->count;
+        return HASH_APPEND(&scopes->index, hash, scopes->known, scopes->known_count,
+                           scopes->known_capacity, *inside);
 }
 
 int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
                       const Dwarf_Die *die, Dwarf_Die *outer)
 {
-        Dwarf_Die at = *die, root;
-        struct code_scope_unit unit;
+        Dwarf_Die at = *die, root, around = {0};
+        struct code_scope inside;
 
         *outer = (Dwarf_Die){0};
         if (!dwarf_diecu(&at, &root, NULL, NULL))
                 return 0;
-        int error = read_unit(scopes, dwarf, &root, &unit);
+        for (at = root; at.addr != die->addr;) {
+                int error = read_inside(scopes, dwarf, &at, &inside);
 
-        if (error)
-                return error;
-        /* Entries begin with their addresses. */
-        const struct code_scope *items = scopes->items + unit.first;
-        size_t count = unit.end - unit.first;
-        size_t i = number_from(items, count, sizeof(*items), (uintptr_t)die->addr);
+                if (error)
+                        return error;
+                size_t up_to =
+                    number_from(scopes->items + inside.first, inside.end - inside.first,
+                                sizeof(*scopes->items), (uintptr_t)die->addr + 1);
 
-        if (i < count && items[i].die.addr == die->addr && items[i].parent > 0)
-                *outer = scopes->items[items[i].parent - 1].die;
+                if (up_to == 0)
+                        return 0;
+                around = at;
+                at = scopes->items[inside.first + up_to - 1];
+        }
+        if (around.addr != root.addr)
+                *outer = around;
         return 0;
 }
 
 void code_scopes_free(struct code_scopes *scopes)
 {
         free(scopes->items);
-        free(scopes->units);
+        free(scopes->known);
         hash_index_free(&scopes->index);
 }

@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function, class or namespace an entry is in. That is only found out where names
- * need it, of all entries of a unit at once. */
+/* Which function, class or namespace an entry is in. Only the scopes around the entry are
+ * read, each once: a class has many functions, and few of them are asked about. */
 #ifndef MEMLAG_SYMBOLIZE_CODE_SCOPE_H
 #define MEMLAG_SYMBOLIZE_CODE_SCOPE_H
 
 #include "die.h"
 #include "hash_index.h"
 
-/* The entry of a function, class or namespace, and its enclosing scope. */
+/* A unit or scope, and the scopes directly inside it. */
 struct code_scope {
-        Dwarf_Die die;
-        uint32_t parent; /* index + 1; 0: none that was read */
-};
-
-/* A unit whose scopes are known. */
-struct code_scope_unit {
         const void *start;
-        size_t first; /* of its scopes */
+        size_t first;
         size_t end;
 };
 
 /* Zero-initialised: empty. */
 struct code_scopes {
-        struct code_scope *items; /* a unit's scopes are in the order of its entries */
+        Dwarf_Die *items; /* those inside one scope are in the order of their addresses */
         size_t count;
         size_t capacity;
-        struct code_scope_unit *units;
-        size_t unit_count;
-        size_t unit_capacity;
-        struct hash_index index; /* of the units */
+        struct code_scope *known;
+        size_t known_count;
+        size_t known_capacity;
+        struct hash_index index; /* of the known ones */
 };
 
 /* *OUTER becomes the function, class or namespace around the entry DIE, which is one

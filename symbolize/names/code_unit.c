@@ -128,9 +128,9 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
                 *value = INSIDE_FUNCTION;
-                error = has_code(&entry->die)
-                            ? add_function(unit, entry, false, parent, value)
-                            : 0;
+                if (!has_code(&entry->die))
+                        return !dwarf_hasattr(&entry->die, DW_AT_declaration);
+                error = add_function(unit, entry, false, parent, value);
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in the function around it */
                 if (!has_code(&entry->die))
@@ -141,9 +141,9 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
+        case DW_TAG_enumeration_type:
                 return !unit->classes_declare || (parent & INSIDE_FUNCTION);
         case DW_TAG_namespace:
-        case DW_TAG_enumeration_type:
         case DW_TAG_module:
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
