@@ -48,23 +48,12 @@ NOINLINE static std::deque<sale> make_deque()
         return sales;
 }
 
-NOINLINE static double sum_deque(const std::deque<sale> &sales)
-{
-        double sum = 0;
+ADDS_EACH(double, sum_deque, (const std::deque<sale> &sales), s, sales,
+          s.rebate + (double)s.amount)
 
-        for (const sale &s : sales)
-                sum += s.rebate + (double)s.amount;
-        return sum;
-}
-
-NOINLINE static long pick_deque(const std::deque<sale> &sales, size_t step)
-{
-        long sum = 0;
-
-        for (size_t i = 0; i < sales.size(); i += step)
-                sum += sales[i].item + sales[sales.size() - 1 - i].shop;
-        return sum;
-}
+ADDS(long, pick_deque, (const std::deque<sale> &sales, size_t step),
+     (size_t i = 0; i < sales.size(); i += step),
+     sales[i].item + sales[sales.size() - 1 - i].shop)
 
 /* ---- owned, shared and of several kinds ---- */
 
@@ -78,14 +67,8 @@ NOINLINE static std::vector<std::shared_ptr<sale>> make_shared_sales()
         return sales;
 }
 
-NOINLINE static double sum_shared(const std::vector<std::shared_ptr<sale>> &sales)
-{
-        double sum = 0;
-
-        for (const auto &s : sales)
-                sum += s->rebate + s->item;
-        return sum;
-}
+ADDS_EACH(double, sum_shared, (const std::vector<std::shared_ptr<sale>> &sales), s, sales,
+          s->rebate + s->item)
 
 struct circle {
         double radius;
@@ -149,14 +132,8 @@ NOINLINE static std::vector<std::function<long(long)>> make_functions()
         return functions;
 }
 
-NOINLINE static long call_all(const std::vector<std::function<long(long)>> &functions)
-{
-        long sum = 0;
-
-        for (const auto &function : functions)
-                sum += function(sum & 15);
-        return sum;
-}
+ADDS_EACH(long, call_all, (const std::vector<std::function<long(long)>> &functions),
+          function, functions, function(sum & 15))
 
 /* ---- classes ---- */
 
@@ -189,14 +166,8 @@ NOINLINE static std::vector<machine *> make_machines()
         return machines;
 }
 
-NOINLINE static long ask_machines(const std::vector<machine *> &machines)
-{
-        long sum = 0;
-
-        for (const machine *m : machines)
-                sum += m->born + static_cast<const named *>(m)->kind();
-        return sum;
-}
+ADDS_EACH(long, ask_machines, (const std::vector<machine *> &machines), m, machines,
+          m->born + static_cast<const named *>(m)->kind())
 
 struct device {
         virtual ~device() = default;
@@ -225,23 +196,11 @@ NOINLINE static std::vector<std::unique_ptr<terminal>> make_terminals()
         return terminals;
 }
 
-NOINLINE static double sum_terminals(const std::vector<std::unique_ptr<terminal>> &all)
-{
-        double sum = 0;
+ADDS_EACH(double, sum_terminals, (const std::vector<std::unique_ptr<terminal>> &all), t,
+          all, (double)t->keys + t->pixels + t->speed)
 
-        for (const auto &t : all)
-                sum += (double)t->keys + t->pixels + t->speed;
-        return sum;
-}
-
-NOINLINE static long sum_addresses(const std::vector<std::unique_ptr<terminal>> &all)
-{
-        long sum = 0;
-
-        for (const auto &t : all)
-                sum += t->address;
-        return sum;
-}
+ADDS_EACH(long, sum_addresses, (const std::vector<std::unique_ptr<terminal>> &all), t,
+          all, t->address)
 
 /* ---- members of one name ---- */
 
@@ -278,30 +237,17 @@ NOINLINE static std::vector<account> make_accounts()
         return std::vector<account>(COUNT);
 }
 
-NOINLINE static double sum_accounts(const std::vector<account> &accounts)
-{
-        double sum = 0;
-
-        for (const account &a : accounts)
-                sum += (double)a.paid::amount + a.owed::amount + a.amount + a.tax +
-                       (double)a.since;
-        return sum;
-}
+ADDS_EACH(double, sum_accounts, (const std::vector<account> &accounts), a, accounts,
+          (double)a.paid::amount + a.owed::amount + a.amount + a.tax + (double)a.since)
 
 NOINLINE static std::vector<record> make_records()
 {
         return std::vector<record>(COUNT);
 }
 
-NOINLINE static double sum_records(const std::vector<record> &records)
-{
-        double sum = 0;
-
-        for (const record &r : records)
-                sum += (double)r.part<2, long>::value + r.part<1, double>::value +
-                       r.part<0, short>::value;
-        return sum;
-}
+ADDS_EACH(double, sum_records, (const std::vector<record> &records), r, records,
+          (double)r.part<2, long>::value + r.part<1, double>::value +
+              r.part<0, short>::value)
 
 /* ---- strings inside ---- */
 
@@ -320,14 +266,8 @@ NOINLINE static std::vector<person> make_people()
         return people;
 }
 
-NOINLINE static long sum_people(const std::vector<person> &people)
-{
-        long sum = 0;
-
-        for (const person &p : people)
-                sum += p.age + p.name[1] + (long)p.name.size();
-        return sum;
-}
+ADDS_EACH(long, sum_people, (const std::vector<person> &people), p, people,
+          p.age + p.name[1] + (long)p.name.size())
 
 /* ---- memory resources ---- */
 

@@ -39,50 +39,19 @@ static void wait_for(pthread_barrier_t *step)
         pthread_barrier_wait(step);
 }
 
-NOINLINE static double read_cells(const struct cell *cells)
-{
-        double sum = 0;
+ADDS(double, read_cells, (const struct cell *cells), (int i = 0; i < COUNT; i++),
+     cells[i].place[i % 3] + (double)cells[i].key * cells[i].mass)
 
-        for (int i = 0; i < COUNT; i++)
-                sum += (double)cells[i].key * cells[i].mass + cells[i].place[i % 3];
-        return sum;
-}
+ADDS(double, read_weights, (const double *weights), (int i = 0; i < COUNT; i++),
+     weights[i * 7 % COUNT])
 
-NOINLINE static double read_weights(const double *weights)
-{
-        double sum = 0;
+ADDS(double, read_first, (const struct pair *pairs), (int i = 0; i < COUNT; i++),
+     pairs[i].other->value)
 
-        for (int i = 0; i < COUNT; i++)
-                sum += weights[i * 7 % COUNT];
-        return sum;
-}
+ADDS(double, read_second, (const struct cell *cells), (int i = 0; i < COUNT; i++),
+     cells[i].kind + (double)cells[i].key)
 
-NOINLINE static double read_first(const struct pair *pairs)
-{
-        double sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += pairs[i].other->value;
-        return sum;
-}
-
-NOINLINE static double read_second(const struct cell *cells)
-{
-        double sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += cells[i].kind + (double)cells[i].key;
-        return sum;
-}
-
-NOINLINE static double read_outer(const int *numbers)
-{
-        double sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += numbers[i];
-        return sum;
-}
+ADDS(double, read_outer, (const int *numbers), (int i = 0; i < COUNT; i++), numbers[i])
 
 static void fill_cells(struct cell *cells)
 {

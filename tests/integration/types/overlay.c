@@ -237,14 +237,9 @@ READS long walk_items(struct item *items)
         return sum;
 }
 
-READS long add_items(struct item *items)
-{
-        long sum = 0;
-
-        for (struct item *item = items; item < items + ITEMS; item++)
-                sum += item->key + item->value;
-        return sum;
-}
+ADDS(long, add_items, (const struct item *items),
+     (const struct item *item = items; item < items + ITEMS; item++),
+     item->key + item->value)
 
 static void fill_items(struct item *items)
 {

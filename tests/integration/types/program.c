@@ -40,23 +40,10 @@ static struct {
 } single;
 static uint32_t order[COUNT];
 
-NOINLINE static double sum_points(void)
-{
-        double sum = 0;
+ADDS(double, sum_points, (void), (int i = 0; i < COUNT; i++),
+     points[i].x *points[order[i]].weight)
 
-        for (int i = 0; i < COUNT; i++)
-                sum += points[order[i]].weight * points[i].x;
-        return sum;
-}
-
-NOINLINE static double sum_numbers(void)
-{
-        double sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += numbers[i];
-        return sum;
-}
+ADDS(double, sum_numbers, (void), (int i = 0; i < COUNT; i++), numbers[i])
 
 NOINLINE static long read_single(unsigned at)
 {
@@ -100,14 +87,7 @@ NOINLINE static long walk_list(const struct node *list)
         return sum;
 }
 
-NOINLINE static double visit_nodes(void)
-{
-        double sum = 0;
-
-        for (int i = 0; i < COUNT; i++)
-                sum += nodes[i]->where.weight;
-        return sum;
-}
+ADDS(double, visit_nodes, (void), (int i = 0; i < COUNT; i++), nodes[i]->where.weight)
 
 enum shape { LEAF, BRANCH, WIDE };
 
@@ -160,14 +140,8 @@ NOINLINE static double walk_tree(const struct tree *tree)
         }
 }
 
-NOINLINE static unsigned sum_ranks(struct tree *const *trees, int count)
-{
-        unsigned sum = 0;
-
-        for (int i = 0; i < count; i++)
-                sum += trees[i]->rank + trees[i]->colour;
-        return sum;
-}
+ADDS(unsigned, sum_ranks, (struct tree *const *trees, int count),
+     (int i = 0; i < count; i++), trees[i]->rank + trees[i]->colour)
 
 struct cell {
         uint64_t stamp;
@@ -385,23 +359,11 @@ NOINLINE static struct after *make_after(size_t count)
         return items;
 }
 
-NOINLINE static double sum_before(const struct before *items, int count)
-{
-        double sum = 0;
+ADDS(double, sum_before, (const struct before *items, int count),
+     (int i = 0; i < count; i++), items[i].first)
 
-        for (int i = 0; i < count; i++)
-                sum += items[i].first;
-        return sum;
-}
-
-NOINLINE static double sum_after(const struct after *items, int count)
-{
-        double sum = 0;
-
-        for (int i = 0; i < count; i++)
-                sum += items[i].beta;
-        return sum;
-}
+ADDS(double, sum_after, (const struct after *items, int count),
+     (int i = 0; i < count; i++), items[i].beta)
 
 NOINLINE static struct point *grow_points(size_t count)
 {
@@ -414,25 +376,13 @@ NOINLINE static struct point *grow_points(size_t count)
         return grown;
 }
 
-NOINLINE static long sum_grown(const struct point *grown, int count)
-{
-        long sum = 0;
-
-        for (int i = 0; i < count; i++)
-                sum += grown[order[i]].y;
-        return sum;
-}
+ADDS(long, sum_grown, (const struct point *grown, int count), (int i = 0; i < count; i++),
+     grown[order[i]].y)
 
 /* ---- stack ---- */
 
-NOINLINE static long sum_borrowed(const struct point *borrowed, int count)
-{
-        long sum = 0;
-
-        for (int i = 0; i < count; i++)
-                sum += borrowed[i].x;
-        return sum;
-}
+ADDS(long, sum_borrowed, (const struct point *borrowed, int count),
+     (int i = 0; i < count; i++), borrowed[i].x)
 
 NOINLINE static long use_stack(unsigned seed)
 {
@@ -484,23 +434,11 @@ NOINLINE static void *map_memory(size_t bytes)
         return memory;
 }
 
-NOINLINE static double sum_mapped(const struct point *mapped, size_t count)
-{
-        double sum = 0;
+ADDS(double, sum_mapped, (const struct point *mapped, size_t count),
+     (size_t i = 0; i < count; i++), mapped[i].weight)
 
-        for (size_t i = 0; i < count; i++)
-                sum += mapped[i].weight;
-        return sum;
-}
-
-NOINLINE static uint32_t sum_file(const uint32_t *words, size_t count)
-{
-        uint32_t sum = 0;
-
-        for (size_t i = 0; i < count; i++)
-                sum += words[i] ^ (uint32_t)i;
-        return sum;
-}
+ADDS(uint32_t, sum_file, (const uint32_t *words, size_t count),
+     (size_t i = 0; i < count; i++), words[i] ^ (uint32_t)i)
 
 static const char *file_name;
 

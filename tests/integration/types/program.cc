@@ -106,14 +106,8 @@ NOINLINE static std::map<int, price> make_map()
         return map;
 }
 
-NOINLINE static long sum_map(const std::map<int, price> &map)
-{
-        long sum = 0;
-
-        for (const auto &entry : map)
-                sum += entry.second.amount + entry.first;
-        return sum;
-}
+ADDS_EACH(long, sum_map, (const std::map<int, price> &map), entry, map,
+          entry.second.amount + entry.first)
 
 NOINLINE static long look_up(const std::map<int, price> &map, int key)
 {
@@ -153,14 +147,8 @@ NOINLINE static std::vector<std::unique_ptr<market::animal>> make_animals()
         return animals;
 }
 
-NOINLINE static int hear(const std::vector<std::unique_ptr<market::animal>> &animals)
-{
-        int sum = 0;
-
-        for (const auto &animal : animals)
-                sum += animal->noise();
-        return sum;
-}
+ADDS_EACH(int, hear, (const std::vector<std::unique_ptr<market::animal>> &animals),
+          animal, animals, animal->noise())
 
 NOINLINE static std::vector<std::vector<float>> make_rows()
 {
@@ -209,14 +197,8 @@ NOINLINE static link *make_links()
         return list;
 }
 
-NOINLINE static long sum_links(const link *list)
-{
-        long sum = 0;
-
-        for (; list; list = list->next)
-                sum += list->paid.digits + list->paid.amount;
-        return sum;
-}
+ADDS(long, sum_links, (const link *list), (; list; list = list->next),
+     list->paid.digits + list->paid.amount)
 
 /* ---- the truth ---- */
 

@@ -197,23 +197,9 @@ struct right {
         long right;
 };
 
-READS long walk_left(struct left *at)
-{
-        long sum = 0;
+ADDS(long, walk_left, (const struct left *at), (; at; at = at->next), at->left)
 
-        for (; at; at = at->next)
-                sum += at->left;
-        return sum;
-}
-
-READS long walk_right(struct right *at)
-{
-        long sum = 0;
-
-        for (; at; at = at->after)
-                sum += at->right;
-        return sum;
-}
+ADDS(long, walk_right, (const struct right *at), (; at; at = at->after), at->right)
 
 ONE_FUNCTION struct left *make_left(void)
 {

@@ -17,6 +17,21 @@
 #define ONE_FUNCTION __attribute__((noinline))
 #endif
 
+/* FUNCTION, which adds up the last argument in each turn of a loop. */
+#define ADDS(type, function, parameters, turns, ...)                                     \
+        __attribute__((noinline)) static type function parameters                        \
+        {                                                                                \
+                type sum = 0;                                                            \
+                                                                                         \
+                for                                                                      \
+                        turns sum += __VA_ARGS__;                                        \
+                return sum;                                                              \
+        }
+
+/* C++: the last argument of ONE in ALL. */
+#define ADDS_EACH(type, function, parameters, one, all, ...)                             \
+        ADDS(type, function, parameters, (const auto &one : all), __VA_ARGS__)
+
 /* Written by hand: most of the program's loads would else be those of fprintf. */
 static FILE *truth_file;
 static char truth_text[1 << 16];
