@@ -1,11 +1,7 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# Pages that are a header and a union of arrays, with bytes in which rows lie: the step of an
-# index tells which array is meant, from page to page too, and what is in the bytes has the type
-# of the pointer to it.
-. "$SOURCE_DIR/tests/integration/library.sh"
-
-cat >pages.c <<'END'
+/* SPDX-License-Identifier: MIT */
+/* Pages that are a header and a union of arrays, with bytes in which rows lie: the stride of
+ * an index tells which array is meant, from page to page too, and what is in the bytes has the
+ * type of the pointer to it. */
 enum { PAGES = 600, PAGE_BYTES = 1024, LEAVES = 40, ROWS = 20, READS = 12000 };
 struct branch { uint64_t from; uint32_t child, sum; };
 struct leaf { uint64_t key; uint32_t row; uint16_t version; uint8_t dead, flags; double value; };
@@ -89,26 +85,3 @@ int main(void)
                 rows(all);
         return 0;
 }
-END
-printf '%s\t%s\t%s\n' search 'struct page' 'u.outer.items[].key' rows 'struct row' balance \
-        >pages.truth
-printf 'walk\tstruct page\tu.outer.items[].value\n' >walk.truth
-
-check()
-{
-        python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$@" ||
-                fail "$1: not as it is known to be"
-}
-
-for compiler in gcc clang; do
-        command -v "$compiler" >/dev/null || continue
-        "$compiler" -g -O2 -include "$SOURCE_DIR/tests/integration/target.h" -o "$compiler.out" pages.c
-        record "$compiler" $LOADS --ldlat 1 --period 7 -- "./$compiler.out"
-        mv pages.c hidden.c # the source names members, too
-        "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1 ||
-                fail "$compiler: $(cat record.out)"
-        mv hidden.c pages.c
-        check "$compiler.db" pages.truth 99
-        # Of four copies of the loop clang reads two before what its pointer is to.
-        check "$compiler.db" walk.truth "$([ "$compiler" = gcc ] && echo 99 || echo 45)"
-done

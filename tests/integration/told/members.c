@@ -1,12 +1,6 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# Members of a union that instructions do not tell apart: the source at their line and column
-# does, unless it has changed since, or the compiler made one access of two.
-. "$SOURCE_DIR/tests/integration/library.sh"
-
-cat >members.c <<'END'
-#include <stdint.h>
-#include <stdlib.h>
+/* SPDX-License-Identifier: MIT */
+/* Members of a union that instructions do not tell apart: the source at their line and column
+ * does, unless it has changed since, or the compiler made one access of two. */
 enum { RECORDS = 4096, READS = 20000 };
 struct record {
         uint32_t version, id;
@@ -94,51 +88,3 @@ int main(void)
                 result += chosen(&records[at % RECORDS], kinds[at % RECORDS]);
         return 0;
 }
-END
-printf '%s\tstruct record\t%s\n' get_port u.service.port get_weight u.service.weight \
-        get_third 'u.address[]' >small.truth
-printf '%s\tstruct record\t%s\n' get_refresh u.zone.refresh get_compared u.zone.serial >wide.truth
-printf '%s\tstruct record\tu.service.ttl\n' cases chosen >cases.truth
-
-check()
-{
-        python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$@" ||
-                fail "$1: not as it is known to be"
-}
-
-# record COMPILER NAME OPTION...
-record()
-{
-        compiler=$1 name=$2
-        shift 2
-        "$compiler" -g "$@" -o "$name.out" members.c
-        "$MEMLAG" record -o "$name.db" $LOADS --ldlat 1 --period 7 -- \
-                "./$name.out" >record.out 2>&1 || fail "$name: $(cat record.out)"
-}
-
-for compiler in gcc clang; do
-        command -v "$compiler" >/dev/null || continue
-        record "$compiler" "$compiler" -O2
-        check "$compiler.db" small.truth 99
-        check "$compiler.db" cases.truth 0
-        # Of equal members gcc may have made one access.
-        [ "$compiler" = gcc ] || check "$compiler.db" wide.truth 99
-        cp "$compiler.db" "$compiler.later.db"
-done
-
-# What a program optimised as a whole is of gcc's, too.
-record gcc lto -O2 -flto
-check lto.db cases.truth 0
-
-# Lines may have moved in what is newer than the program.
-touch -d 'next year' members.c
-for compiler in gcc clang; do
-        [ -e "$compiler.later.db" ] || continue
-        "$MEMLAG" symbolize --drop-names "$compiler.later.db" >record.out 2>&1 ||
-                fail "$compiler: $(cat record.out)"
-        if python3 "$SOURCE_DIR/tests/integration/nested/check.py" "$compiler.later.db" \
-                small.truth 99 >record.out; then
-                fail "$compiler: what changed was read"
-        fi
-        ! grep -q wrong record.out || fail "$compiler: $(cat record.out)"
-done
