@@ -142,32 +142,6 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
         return found;
 }
 
-/* BASE is the target of a variable a constant away from REG. If PLUS bytes from there is
- * before that target and in REG's own variable's, a header's field is read: returns
- * REG's. */
-static struct place_value in_header(const struct flow_context *flow, uint8_t reg,
-                                    const struct place_value *base, int64_t plus,
-                                    uint64_t vaddr)
-{
-        const struct types *types = flow->input->reader->types;
-        const struct register_variable *in =
-            variables_in_register(flow->variables, reg, vaddr);
-
-        if (!in || in->offset != 0 || variable_has_rival(in, vaddr) ||
-            base->kind != PLACE_POINTER || base->indexed || base->guessed ||
-            base->offset >= 0 || plus < 0 || plus >= -base->offset)
-                return *base;
-        uint32_t type = type_pointee(flow->input->reader, in->type);
-
-        if (!type_has_fields(types, type) || (uint64_t)plus >= type_size(types, type) ||
-            type_size(types, type) > (uint64_t)-base->offset)
-                return *base;
-        struct place_value header = place_pointer(type, 0);
-
-        header.origin = origin_of_variable((size_t)(in - flow->variables->values));
-        return header;
-}
-
 struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
                                 const struct flow_step *step)
 {
@@ -181,9 +155,6 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
                 base = flow_state_held(flow, state, memory->base, step->vaddr);
                 base =
                     derived(flow, memory->base, &base, memory->displacement, step->vaddr);
-                if (memory->index == REGISTER_NONE)
-                        base = in_header(flow, memory->base, &base, memory->displacement,
-                                         step->vaddr);
         } else if (memory->base == REGISTER_NONE) {
                 absolute = true;
         }
