@@ -263,23 +263,6 @@ static void set_jump(struct instruction *result, const struct decoded *decoded,
         }
 }
 
-/* The number of the register that OPERAND is the lowest byte of, else REGISTER_OTHER. */
-static uint8_t lowest_byte(const ZydisDecodedOperand *operand)
-{
-        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-            ZydisRegisterGetClass(operand->reg.value) != ZYDIS_REGCLASS_GPR8)
-                return REGISTER_OTHER;
-        switch (operand->reg.value) {
-        case ZYDIS_REGISTER_AH:
-        case ZYDIS_REGISTER_BH:
-        case ZYDIS_REGISTER_CH:
-        case ZYDIS_REGISTER_DH:
-                return REGISTER_OTHER;
-        default:
-                return instruction_register(operand->reg.value);
-        }
-}
-
 /* Of instructions for integers of 4 bytes, and what extends these. */
 static void set_half_operation(struct instruction *result, const struct decoded *decoded)
 {
@@ -353,9 +336,6 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         case ZYDIS_CATEGORY_WIDENOP:
                 result->operation = OPERATION_NOTHING;
                 return;
-        case ZYDIS_CATEGORY_SETCC:
-                set(result, OPERATION_TRUTH, lowest_byte(first), lowest_byte(first), 0);
-                return;
         case ZYDIS_CATEGORY_CMOV:
                 set_choice(result, first, second);
                 return;
@@ -365,12 +345,6 @@ static void set_operation(struct instruction *result, const struct decoded *deco
         switch (decoded->instruction.mnemonic) {
         case ZYDIS_MNEMONIC_MOV:
                 set_move(result, first, second);
-                break;
-        case ZYDIS_MNEMONIC_MOVZX:
-                if (first->size >= 32)
-                        set(result, OPERATION_EXTEND,
-                            instruction_register(first->reg.value), lowest_byte(second),
-                            0);
                 break;
         case ZYDIS_MNEMONIC_LEA:
                 set(result, OPERATION_ADDRESS, to, to, 0);

@@ -45,8 +45,6 @@ enum operation {
         OPERATION_SHIFT_LEFT, /* by the immediate */
         OPERATION_MULTIPLY,   /* destination = source * immediate */
         OPERATION_ALIGN,      /* destination rounded down */
-        OPERATION_TRUTH,      /* the destination's lowest byte = 0 or 1 */
-        OPERATION_EXTEND,     /* destination = the source's lowest byte */
         OPERATION_PUSH,       /* source; REGISTER_NONE: immediate */
         OPERATION_POP,
         OPERATION_CALL,

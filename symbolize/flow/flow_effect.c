@@ -244,28 +244,6 @@ static struct place_value address_of(const struct flow_context *flow,
                    : place_add_constant(&sum, memory->displacement);
 }
 
-/* The register after a comparison's outcome is put into its lowest byte. */
-static struct place_value truth_in(const struct place_value *before)
-{
-        bool zero = before->kind == PLACE_NUMBER && before->stride_bytes == 0 &&
-                    before->offset == 0;
-
-        return zero ? place_bounded_number(1, 0, 1)
-                    : (struct place_value){.kind = PLACE_TRUTH, .type = TYPE_NONE};
-}
-
-static struct place_value extended(const struct place_value *before)
-{
-        bool small = before->kind == PLACE_NUMBER && before->span_bytes > 0 &&
-                     before->offset >= 0 &&
-                     (uint64_t)before->offset + before->span_bytes <= UINT8_MAX;
-
-        if (small)
-                return *before;
-        return before->kind == PLACE_TRUTH ? place_bounded_number(1, 0, 1)
-                                           : place_any_number;
-}
-
 /* The value at STEP's operand. From a null base, an index in larger items leads nowhere.
  */
 static struct place_value loaded_by(const struct flow_context *flow,
@@ -353,10 +331,6 @@ static struct place_value result_of(const struct flow_context *flow,
                 return place_or(&state->registers[to], constant);
         case OPERATION_ADD_HALF:
                 return place_half(&state->registers[from], constant);
-        case OPERATION_TRUTH:
-                return truth_in(&state->registers[to]);
-        case OPERATION_EXTEND:
-                return extended(&state->registers[from]);
         case OPERATION_SHIFT_LEFT:
                 place = state->registers[from];
                 return constant >= 0 && constant < 31

@@ -126,25 +126,12 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
         return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
-/* Whether NAMED is not in its type, as for an iterator that is already at the next item,
- * and VALUE an index away in items of that type. */
-static bool is_item_beside(const struct types *types, const struct place_value *value,
-                           const struct place_value *named)
-{
-        int64_t bytes = (int64_t)type_size(types, named->type);
-
-        return value->indexed && !value->guessed && bytes > 0 &&
-               (named->offset < 0 || named->offset >= bytes) &&
-               type_same(types, value->type, named->type) &&
-               (value->offset - named->offset) % bytes == 0;
-}
-
 /* Whether VALUE is no address: it counts from a small number. Debug information may give
  * a pointer's variable the offset that a loop counts instead. */
 static bool is_count(const struct flow_context *flow, const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
-               value->span_bytes == 0 && !flow->has_absolute_addresses;
+               !flow->has_absolute_addresses;
 }
 
 /* Whether nothing but instructions of VARIABLE's block wrote REG last: another's value
@@ -202,7 +189,6 @@ static struct place_value believed(const struct flow_context *flow,
         if (value->kind == PLACE_POINTER)
                 return !points_to_fields(types, named) ||
                                points_around(types, value, named) ||
-                               is_item_beside(types, value, named) ||
                                behind_header_begins(types, value, named) ||
                                (points_to_fields(types, value) &&
                                 behind_header_ends(types, named))
@@ -386,10 +372,11 @@ static struct place_value load_pointer(const struct flow_context *flow,
         return value;
 }
 
-static struct place_value load_from(const struct flow_context *flow,
-                                    const struct flow_state *state,
-                                    const struct place_value *place, uint64_t vaddr)
+struct place_value flow_state_load(const struct flow_context *flow,
+                                   struct flow_state *state,
+                                   const struct place_value *place, uint64_t vaddr)
 {
+        const struct types *types = flow->input->reader->types;
         uint64_t offset = 0;
         int64_t in_variable;
 
@@ -408,9 +395,11 @@ static struct place_value load_from(const struct flow_context *flow,
                     place->indexed ? NULL : frame_slots_at(&state->frame, place->offset);
                 const struct frame_variable *variable =
                     flow_state_variable(flow, state, place, vaddr, &in_variable);
+                bool stays = variable && place_stays_in(types, place, variable->type,
+                                                        (uint64_t)in_variable);
                 struct place_value named =
-                    variable ? pointed_to(flow, variable->type, (uint64_t)in_variable)
-                             : place_unknown;
+                    stays ? pointed_to(flow, variable->type, (uint64_t)in_variable)
+                          : place_unknown;
 
                 return stored ? believed(flow, stored, &named) : named;
         }
@@ -423,7 +412,9 @@ static struct place_value load_from(const struct flow_context *flow,
                 uint32_t type =
                     globals_type(flow->input->globals, (uint64_t)place->offset, &offset);
 
-                return type == TYPE_NONE ? place_unknown : pointed_to(flow, type, offset);
+                return type == TYPE_NONE || !place_stays_in(types, place, type, offset)
+                           ? place_unknown
+                           : pointed_to(flow, type, offset);
         }
         case PLACE_THREAD:
                 /* Its first word has its address (ELF handling for thread-local storage,
@@ -434,24 +425,6 @@ static struct place_value load_from(const struct flow_context *flow,
         default:
                 return place_unknown;
         }
-}
-
-struct place_value flow_state_load(const struct flow_context *flow,
-                                   struct flow_state *state,
-                                   const struct place_value *place, uint64_t vaddr)
-{
-        uint64_t choices = place_choices(place);
-        struct place_value value = place_unreached;
-
-        if (choices == 1)
-                return load_from(flow, state, place, vaddr);
-        for (uint64_t i = 0; i < choices; i++) {
-                struct place_value one = place_choice(place, i);
-
-                one = load_from(flow, state, &one, vaddr);
-                value = place_meet(flow->input->reader->types, &value, &one);
-        }
-        return value;
 }
 
 /* All of the variable that it is in; where none is named, anything above may be its. */
@@ -520,15 +493,15 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                 store_anywhere(flow, state, place, value, bytes);
         if (!place_in_frame(place))
                 return;
-        if (value && place_choices(place) > 1)
-                frame_slots_put_in_one(&state->frame, flow->input->reader->types, place,
-                                       value);
-        else if (place->indexed)
+        if (place->indexed) { /* it may also be in another variable, a step behind */
                 frame_slots_forget_numbers(&state->frame);
-        else if (value)
+                frame_slots_drop(&state->frame, place->offset, place->stride_bytes + 8);
+        } else if (value) {
+
                 frame_slots_put(&state->frame, place->offset, value);
-        else
+        } else {
                 frame_slots_drop(&state->frame, place->offset, bytes);
+        }
 }
 
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,

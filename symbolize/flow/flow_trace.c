@@ -13,12 +13,11 @@ static const char *const register_names[REGISTER_COUNT] = {
     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 
 static const char *const kind_names[] = {
-    [PLACE_UNKNOWN] = "unknown",       [PLACE_POINTER] = "pointer",
-    [PLACE_FRAME] = "frame",           [PLACE_ALIGNED] = "aligned frame",
-    [PLACE_ADDRESS] = "address",       [PLACE_THREAD] = "thread",
-    [PLACE_NUMBER] = "number",         [PLACE_TRUTH] = "truth",
-    [PLACE_TABLE_WORD] = "table word", [PLACE_RESULT] = "result",
-    [PLACE_UNREACHED] = "unreached",
+    [PLACE_UNKNOWN] = "unknown", [PLACE_POINTER] = "pointer",
+    [PLACE_FRAME] = "frame",     [PLACE_ALIGNED] = "aligned frame",
+    [PLACE_ADDRESS] = "address", [PLACE_THREAD] = "thread",
+    [PLACE_NUMBER] = "number",   [PLACE_TABLE_WORD] = "table word",
+    [PLACE_RESULT] = "result",   [PLACE_UNREACHED] = "unreached",
 };
 
 static const char *type_name(const struct flow_context *flow, uint32_t type)

@@ -40,20 +40,6 @@ void frame_slots_put(struct frame_slots *slots, int64_t offset,
         slots->slots[slots->count++] = (struct frame_slot){offset, *value};
 }
 
-void frame_slots_put_in_one(struct frame_slots *slots, const struct types *types,
-                            const struct place_value *place,
-                            const struct place_value *value)
-{
-        for (uint64_t i = 0; i < place_choices(place); i++) {
-                struct place_value one = place_choice(place, i);
-                const struct place_value *there = frame_slots_at(slots, one.offset);
-                struct place_value either =
-                    there ? place_meet(types, there, value) : place_unknown;
-
-                frame_slots_put(slots, one.offset, &either);
-        }
-}
-
 /* ---- what others may write ---- */
 
 static bool is_exposed(const struct frame_slots *slots, int64_t offset)

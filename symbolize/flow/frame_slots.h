@@ -35,10 +35,6 @@ const struct place_value *frame_slots_at(const struct frame_slots *slots, int64_
 /* VALUE is now in the eight bytes at OFFSET. */
 void frame_slots_put(struct frame_slots *slots, int64_t offset,
                      const struct place_value *value);
-/* VALUE may be in one of the places that PLACE is one of. */
-void frame_slots_put_in_one(struct frame_slots *slots, const struct types *types,
-                            const struct place_value *place,
-                            const struct place_value *value);
 /* BYTES at OFFSET are now something else. */
 void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes);
 /* The address of EXPOSED is held by more than the stack pointer. */

@@ -8,9 +8,7 @@
 #include "type_index.h"
 
 enum {
-        NULL_BYTES = 4096, /* around address 0, where nothing is mapped */
-        SPAN_LIMIT_BYTES = 65536,
-        CHOICES_LIMIT = 4
+        NULL_BYTES = 4096 /* around address 0, where nothing is mapped */
 };
 
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
@@ -32,6 +30,13 @@ bool place_stays_inside(const struct types *types, const struct place_value *pla
         return place->indexed ||
                (place->offset >= 0 &&
                 (uint64_t)place->offset < type_size(types, place->type));
+}
+
+bool place_stays_in(const struct types *types, const struct place_value *place,
+                    uint32_t type, uint64_t offset)
+{
+        return !place->indexed || place->unknown_index ||
+               type_repeats(types, type, offset, place->stride_bytes);
 }
 
 bool place_in_frame(const struct place_value *value)
@@ -83,8 +88,7 @@ static int64_t remainder_of(const struct place_value *value)
 static struct place_value with_ahead(const struct place_value *value, int64_t ahead)
 {
         struct place_value result = *value;
-        bool exact = value->kind == PLACE_NUMBER &&
-                     (value->stride_bytes == 0 || value->span_bytes > 0);
+        bool exact = value->kind == PLACE_NUMBER && value->stride_bytes == 0;
 
         result.ahead = exact || ahead > INT32_MAX || ahead < INT32_MIN ? 0 : ahead;
         return result;
@@ -115,65 +119,17 @@ struct place_value place_number(uint64_t mod, int64_t rest)
             .kind = PLACE_NUMBER, .type = TYPE_NONE, .offset = rest, .stride_bytes = mod};
 }
 
-struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span)
-{
-        if (span == 0 || span > SPAN_LIMIT_BYTES || rest > INT32_MAX || rest < INT32_MIN)
-                return place_number(mod, rest);
-        return (struct place_value){.kind = PLACE_NUMBER,
-                                    .type = TYPE_NONE,
-                                    .offset = rest,
-                                    .stride_bytes = mod,
-                                    .span_bytes = span};
-}
-
 struct place_value place_multiply(const struct place_value *value, int64_t by)
 {
         if (by <= 0 || by > INT32_MAX)
                 return place_unknown;
         struct place_value product =
-            value->kind == PLACE_NUMBER && value->span_bytes > 0
-                ? place_bounded_number(value->stride_bytes * (uint64_t)by,
-                                       value->offset * by,
-                                       value->span_bytes * (uint64_t)by)
-                : place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
+            place_number(modulus(value) * (uint64_t)by, remainder_of(value) * by);
 
         return with_begin(&product, begin_of(value) * by);
 }
 
-/* ---- one of a few ---- */
-
-uint64_t place_choices(const struct place_value *value)
-{
-        uint64_t choices =
-            value->span_bytes > 0 ? value->span_bytes / value->stride_bytes + 1 : 1;
-
-        return choices <= CHOICES_LIMIT ? choices : 1;
-}
-
-struct place_value place_choice(const struct place_value *value, uint64_t at)
-{
-        struct place_value one = *value;
-
-        if (place_choices(value) == 1)
-                return one;
-        one.offset = (int64_t)((uint64_t)one.offset + at * one.stride_bytes);
-        one.stride_bytes = one.span_bytes = 0;
-        one.indexed = one.unknown_index = false;
-        return one;
-}
-
-static bool is_exact(const struct place_value *value)
-{
-        return !value->indexed && !value->guessed && value->stride_bytes == 0;
-}
-
-/* Whether B is one of A's few choices. */
-static bool is_among(const struct place_value *a, const struct place_value *b)
-{
-        return a->span_bytes > 0 && is_exact(b) && b->offset >= a->offset &&
-               distance(a->offset, b->offset) <= a->span_bytes &&
-               distance(a->offset, b->offset) % a->stride_bytes == 0;
-}
+/* ---- what two ways agree on ---- */
 
 /* Whether A and B are equal, of whatever origin. */
 static bool is_same(const struct place_value *a, const struct place_value *b)
@@ -181,28 +137,7 @@ static bool is_same(const struct place_value *a, const struct place_value *b)
         return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
                a->indexed == b->indexed && a->unknown_index == b->unknown_index &&
                a->guessed == b->guessed && a->stride_bytes == b->stride_bytes &&
-               a->span_bytes == b->span_bytes && a->ahead == b->ahead;
-}
-
-/* Makes BOTH the few choices of A and B, of one kind and type; false: there are too many.
- */
-static bool meet_choices(const struct place_value *a, const struct place_value *b,
-                         struct place_value *both)
-{
-        const struct place_value *low = a->offset < b->offset ? a : b;
-
-        *both = is_among(b, a) ? *b : *a;
-        both->origin = origin_meet(a->origin, b->origin);
-        if (is_same(a, b) || is_among(a, b) || is_among(b, a))
-                return true;
-        if (!is_exact(a) || !is_exact(b) ||
-            distance(a->offset, b->offset) > SPAN_LIMIT_BYTES)
-                return false;
-        *both = *low;
-        both->origin = origin_meet(a->origin, b->origin);
-        both->indexed = a->kind != PLACE_NUMBER;
-        both->stride_bytes = both->span_bytes = distance(a->offset, b->offset);
-        return true;
+               a->ahead == b->ahead;
 }
 
 /* Where BOTH begins, which is A where that was before, and B after one more step of a
@@ -218,10 +153,6 @@ static int64_t first_begin(const struct place_value *both, const struct place_va
 static struct place_value meet_numbers(const struct place_value *a,
                                        const struct place_value *b)
 {
-        struct place_value few;
-
-        if (meet_choices(a, b, &few))
-                return few;
         int64_t x = remainder_of(a), y = remainder_of(b);
         struct place_value both = place_number(
             common_factor(common_factor(modulus(a), modulus(b)), distance(x, y)), x);
@@ -233,10 +164,8 @@ static struct place_value meet_numbers(const struct place_value *a,
 
 bool place_is_null(const struct place_value *value)
 {
-        return value->kind == PLACE_NUMBER &&
-               (value->stride_bytes == 0 || value->span_bytes > 0) &&
-               value->offset > -NULL_BYTES &&
-               value->offset + (int64_t)value->span_bytes < NULL_BYTES;
+        return value->kind == PLACE_NUMBER && value->stride_bytes == 0 &&
+               value->offset > -NULL_BYTES && value->offset < NULL_BYTES;
 }
 
 bool place_says_nothing(const struct place_value *value)
@@ -251,19 +180,7 @@ static bool is_any_number(const struct place_value *value)
 
 bool place_is_number(const struct place_value *value)
 {
-        return value->kind == PLACE_NUMBER || value->kind == PLACE_TRUTH ||
-               value->kind == PLACE_UNKNOWN;
-}
-
-/* Whether A's target has B's structure as a member at the same place, so that both point
- * there. */
-static bool is_around(const struct types *types, const struct place_value *a,
-                      const struct place_value *b)
-{
-        return a->kind == PLACE_POINTER && b->kind == PLACE_POINTER && is_exact(a) &&
-               is_exact(b) && a->ahead == 0 && b->ahead == 0 && a->offset >= b->offset &&
-               type_has_structure(types, a->type, distance(a->offset, b->offset),
-                                  b->type);
+        return value->kind == PLACE_NUMBER || value->kind == PLACE_UNKNOWN;
 }
 
 struct place_value place_meet(const struct types *types, const struct place_value *a,
@@ -281,22 +198,12 @@ struct place_value place_meet(const struct types *types, const struct place_valu
                 return *b;
         if (place_is_null(b) && a->kind == PLACE_POINTER)
                 return *a;
-        if (is_around(types, a, b))
-                return *b;
-        if (is_around(types, b, a))
-                return *a;
         if (a->kind != b->kind || a->type != b->type)
                 return place_unknown;
         if (a->kind == PLACE_UNKNOWN)
                 return with_begin(&place_unknown, first_begin(&place_unknown, a, b));
         uint64_t apart = distance(a->offset, b->offset);
-        struct place_value few;
 
-        if ((place_in_frame(a) || a->kind == PLACE_ADDRESS || a->kind == PLACE_POINTER) &&
-            !(a->kind == PLACE_POINTER && apart != 0 && repeats(types, a, apart)) &&
-            meet_choices(a, b, &few))
-                return few;
-        result.span_bytes = 0;
         result.guessed |= b->guessed;
         result.unknown_index |= b->unknown_index;
         if (place_begin(b) < place_begin(a) && a->ahead > 0)
@@ -306,6 +213,8 @@ struct place_value place_meet(const struct types *types, const struct place_valu
         result.stride_bytes = common_step(
             types, a->type, common_step(types, a->type, a->stride_bytes, b->stride_bytes),
             apart);
+        if (place_in_frame(a) && !a->indexed && b->offset < a->offset)
+                result.offset = b->offset;
         if (apart == 0 || place_in_frame(a) || a->kind == PLACE_ADDRESS)
                 return result;
         return a->kind == PLACE_POINTER && repeats(types, a, apart) ? result
@@ -322,15 +231,12 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
                 return constant > INT32_MAX || constant < INT32_MIN
                            ? *value
                            : with_ahead(value, value->ahead + constant);
-        if (value->kind == PLACE_TRUTH)
-                return place_unknown;
         if (value->kind == PLACE_TABLE_WORD && constant != 0)
                 return place_unknown;
         result.offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
         if (value->kind != PLACE_NUMBER)
                 return result;
-        struct place_value sum =
-            place_bounded_number(value->stride_bytes, result.offset, value->span_bytes);
+        struct place_value sum = place_number(value->stride_bytes, result.offset);
 
         return with_begin(&sum, result.offset + value->ahead);
 }
@@ -340,8 +246,7 @@ static bool has_room(const struct place_value *value, uint64_t constant)
 {
         uint64_t known = value->stride_bytes & (0 - value->stride_bytes);
 
-        return value->kind == PLACE_NUMBER && value->span_bytes == 0 &&
-               ((uint64_t)value->offset & constant) == 0 &&
+        return value->kind == PLACE_NUMBER && ((uint64_t)value->offset & constant) == 0 &&
                (known == 0 || constant < known);
 }
 
@@ -382,7 +287,6 @@ static struct place_value add_index(const struct types *types,
                 return result;
         result.indexed = true;
         result.unknown_index |= stride == 1;
-        result.span_bytes = 0;
         result = with_ahead(&result, result.ahead + index->ahead);
         if (value->kind == PLACE_POINTER && stride == 1) { /* an unknown number */
                 result.guessed |= !repeats(types, &result, stride);
@@ -390,8 +294,6 @@ static struct place_value add_index(const struct types *types,
         }
         result.stride_bytes =
             common_step(types, value->type, value->stride_bytes, stride);
-        if (is_exact(value) && index->kind == PLACE_NUMBER)
-                result.span_bytes = index->span_bytes;
         return result;
 }
 

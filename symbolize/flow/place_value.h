@@ -21,7 +21,6 @@ enum place_kind {
         PLACE_THREAD, /* OFFSET bytes from the thread pointer, and no variable's */
         /* No address: the number OFFSET, plus any multiple of STRIDE_BYTES (1: any). */
         PLACE_NUMBER,
-        PLACE_TRUTH, /* no address: 0 or 1 in the lowest byte, and anything above */
         /* No address: the word OFFSET bytes from where a class's table of functions is
          * pointed to, which may say where a virtual base is. */
         PLACE_TABLE_WORD,
@@ -47,7 +46,6 @@ struct place_value {
         /* Of the index, which is any multiple of that; of a POINTER's whole items of its
          * type may have been added. */
         uint64_t stride_bytes;
-        uint64_t span_bytes; /* and at most this; 0: not known */
         /* The constant that was added to an index or an unknown number. OFFSET does not
          * include it; it is known up to multiples of the step. */
         int64_t ahead;
@@ -61,6 +59,11 @@ uint64_t place_offset(const struct types *types, const struct place_value *place
  * target means a cast. */
 bool place_stays_inside(const struct types *types, const struct place_value *place);
 
+/* Whether PLACE, OFFSET bytes into a variable of TYPE, is there with each of its indexes
+ * that counts known steps: it may also be in one of several variables. */
+bool place_stays_in(const struct types *types, const struct place_value *place,
+                    uint32_t type, uint64_t offset);
+
 extern const struct place_value place_unknown;
 extern const struct place_value place_any_number;
 extern const struct place_value place_unreached;
@@ -68,13 +71,6 @@ extern const struct place_value place_unreached;
 struct place_value place_pointer(uint32_t type, int64_t offset);
 /* The number REST plus any multiple of MOD; 0: exactly REST. */
 struct place_value place_number(uint64_t mod, int64_t rest);
-/* The same, but plus SPAN at the most. */
-struct place_value place_bounded_number(uint64_t mod, int64_t rest, uint64_t span);
-
-/* The number of a place's choices, and choice AT. 1: it is the only one, or not one of a
- * few. */
-uint64_t place_choices(const struct place_value *value);
-struct place_value place_choice(const struct place_value *value, uint64_t at);
 
 bool place_in_frame(const struct place_value *value);
 bool place_in_thread(const struct place_value *value);

@@ -89,7 +89,8 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
         }
         case PLACE_ADDRESS:
                 type = globals_type(input->globals, (uint64_t)place->offset, &offset);
-                return type == TYPE_NONE
+                return type == TYPE_NONE ||
+                               !place_stays_in(input->reader->types, place, type, offset)
                            ? 0
                            : part_name(
                                  walk,
@@ -103,31 +104,20 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
 static struct flow_name origin_name(const struct flow_walk *walk, origin from,
                                     uint8_t loads_left);
 
-/* For a place with few choices and one origin: their common name. */
+/* The name of what lies at PLACE. */
 static struct flow_name stored_name(const struct flow_walk *walk,
                                     const struct flow_state *state,
                                     const struct place_value *place, uint64_t vaddr,
                                     uint8_t loads_left)
 {
-        uint64_t choices = place_choices(place);
         struct flow_name stored = {.known = true};
 
-        if (place->kind == PLACE_POINTER)
+        if (place->kind == PLACE_POINTER) {
                 stored = origin_name(walk, place->origin, loads_left);
-        uint32_t base = stored.name;
-
-        if (place->kind == PLACE_POINTER && !base)
-                return stored;
-        for (uint64_t i = 0; i < choices; i++) {
-                struct place_value one = place_choice(place, i);
-                uint32_t name = stored_there(walk, state, &one, vaddr, base);
-
-                if (i > 0 && name != stored.name)
-                        name = 0;
-                stored.name = name;
-                if (!name)
-                        break;
+                if (!stored.name)
+                        return stored;
         }
+        stored.name = stored_there(walk, state, place, vaddr, stored.name);
         return stored;
 }
 

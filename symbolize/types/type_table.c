@@ -120,50 +120,6 @@ bool type_in_member(const struct types *types, const struct type *type, uint32_t
         return offset_bytes - member->offset_bytes < bytes;
 }
 
-/* The member of structure TYPE that OFFSET is in; NULL: none, or a bit-field. */
-static const struct member *member_around(const struct types *types,
-                                          const struct type *type, uint64_t offset)
-{
-        const struct member *members = types->members + type->first_member;
-
-        for (uint32_t i = 0; i < type->member_count; i++)
-                if (!members[i].bit_size && type_in_member(types, type, i, offset))
-                        return &members[i];
-        return NULL;
-}
-
-bool type_has_structure(const struct types *types, uint32_t outer, uint64_t offset,
-                        uint32_t inner)
-{
-        if (inner >= types->count || types->items[inner].kind != TYPE_STRUCT)
-                return false;
-        for (int i = 0; i < TYPE_NESTING_LIMIT && outer < types->count; i++) {
-                const struct type *type = &types->items[outer];
-                const struct member *member;
-
-                switch (type->kind) {
-                case TYPE_ARRAY:
-                        outer = type->element;
-                        if (type_size(types, outer) == 0)
-                                return false;
-                        offset %= type_size(types, outer);
-                        break;
-                case TYPE_STRUCT:
-                        member = member_around(types, type, offset);
-                        if (!member)
-                                return false;
-                        outer = member->type;
-                        offset -= member->offset_bytes;
-                        break;
-                default:
-                        return false;
-                }
-                if (offset == 0 && type_same(types, outer, inner))
-                        return true;
-        }
-        return false;
-}
-
 bool type_open_array(const struct types *types, uint32_t type_id, uint64_t *offset_bytes,
                      uint32_t *item)
 {

@@ -80,11 +80,6 @@ bool type_same(const struct types *types, uint32_t a, uint32_t b);
 bool type_in_member(const struct types *types, const struct type *type, uint32_t index,
                     uint64_t offset_bytes);
 
-/* Whether a structure INNER begins at OFFSET in OUTER, and shares its place there with
- * nothing, as members of a union do. */
-bool type_has_structure(const struct types *types, uint32_t outer, uint64_t offset,
-                        uint32_t inner);
-
 /* Whether the last field of TYPE is an array that goes on after the end. */
 bool type_open_ended(const struct types *types, uint32_t type);
 /* The same, and finds where that array begins, and what its items are. */
