@@ -210,12 +210,10 @@ static int write_rows(struct attribution *attribution, const struct object_sourc
                       struct db *db, struct diag *diag)
 {
         struct pass pass = {.attribution = attribution, .from = from, .diag = diag};
-        int error = 0;
 
         open_rows(&pass.rows, db, diag);
-        if (attribution->sample_types.learns)
-                error =
-                    sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
+        int error = sweep_samples(from->sweep, learn, &attribution->sample_types, diag);
+
         if (!error && objects_tell_apart(&attribution->objects,
                                          attribution->sample_types.blocks) < 0)
                 error = diag_no_memory(diag);

@@ -13,32 +13,11 @@
 #include "type_by_block.h"
 #include "type_by_instruction.h"
 
-/* Whether samples are in functions that may copy or compare bytes. Other samples then
- * decide whether the block holds bytes only. */
-static bool has_calls(const struct sweep *sweep)
-{
-        for (size_t i = 0; i < sweep->place_count; i++)
-                if (place_asks(&sweep->places[i])->argument.code)
-                        return true;
-        return false;
-}
-
-/* Whether there are indexes: addresses tell whether they lead where they seem to. */
-static bool has_indexes(const struct sweep *sweep)
-{
-        for (size_t i = 0; i < sweep->place_count; i++)
-                if (instruction_points(&sweep->places[i]) &&
-                    place_asks(&sweep->places[i])->access.flow.place.indexed)
-                        return true;
-        return false;
-}
-
 /* Starts from the assumption that each block has its allocation's type. */
 static void block_evidence_begin(struct sample_types *finder)
 {
         const struct raw *raw = finder->sweep->raw;
 
-        finder->learns = has_calls(finder->sweep) || has_indexes(finder->sweep);
         for (size_t i = 0; i < raw->stack_count; i++)
                 finder->blocks[i] =
                     (struct block_type){.type = TYPE_NONE, .item = TYPE_NONE};
@@ -50,11 +29,9 @@ static void block_evidence_begin(struct sample_types *finder)
         for (size_t i = 0; i < raw->allocation_count; i++) {
                 uint32_t stack = raw->allocations[i].stack;
 
-                if (stack == RAW_NONE)
-                        continue;
-                finder->blocks[stack] =
-                    block_type_of_allocation(finder->sweep, finder->types, stack);
-                finder->learns |= finder->blocks[stack].type != TYPE_NONE;
+                if (stack != RAW_NONE)
+                        finder->blocks[stack] =
+                            block_type_of_allocation(finder->sweep, finder->types, stack);
         }
 }
 

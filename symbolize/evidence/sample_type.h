@@ -28,7 +28,6 @@ struct sample_types {
         struct block_type *blocks;    /* of raw's stacks */
         struct sample_type *pointees; /* of the sweep's places, once found */
         uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
-        bool learns;    /* what some blocks or indexes are is to be tested */
         uint32_t character; /* the program's type char; TYPE_NONE: none */
 };
 
@@ -37,8 +36,8 @@ struct sample_types {
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names);
 /* Learns from a sample at LOCATION what its block holds, if it is a load, and whether its
- * address refutes its instruction's index. If there is something to learn, all samples
- * come here before the first sample_types_find(). */
+ * address refutes its instruction's index. All samples come here before the first
+ * sample_types_find(). */
 void sample_types_learn(struct sample_types *sample_types,
                         const struct sample_location *location, bool is_load);
 /* Out of memory shows in the names. */
