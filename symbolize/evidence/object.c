@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "file_path.h"
-#include "thread_memory.h"
 
 static bool same_object(const void *context, const void *key, uint32_t position)
 {
@@ -187,16 +186,32 @@ static struct object frame_object(struct objects *objects, const char *function,
         return object;
 }
 
+/* Of glibc 2.31 to 2.36 struct pthread has 2304 bytes; glibc leaves 1664 free by default
+ * below, for libraries loaded later. */
+enum { DESCRIPTOR_BYTES = 3072 };
+
 /* Whether OFFSET_BYTES from the end of the stack MAPPING the C library may keep the
- * thread's variables. */
-static bool in_thread_memory(struct objects *objects, uint32_t mapping,
+ * thread's variables: its descriptor is at the end, and the variables of the files that
+ * were there when the thread began right below (glibc: nptl/allocatestack.c). */
+static bool in_thread_memory(const struct raw *raw, uint32_t mapping,
                              uint64_t offset_bytes)
 {
-        uint64_t *bytes = &objects->thread_memory_bytes[mapping];
+        const struct raw_mapping *stack = &raw->mappings[mapping];
 
-        if (*bytes == UINT64_MAX)
-                *bytes = thread_memory_bytes(objects->from.sweep, mapping);
-        return offset_bytes <= *bytes;
+        /* The first thread's stack is the kernel's, and has no such memory. */
+        if (stack->thread == RAW_NONE || stack->process == RAW_NONE ||
+            raw->threads[stack->thread].tid == raw->processes[stack->process].pid)
+                return false;
+        uint64_t pointer = raw->threads[stack->thread].thread_pointer;
+        uint64_t bytes = pointer > stack->start ? stack->end - pointer : DESCRIPTOR_BYTES;
+
+        /* Sources that tell the pointer may know where the stack ends, too. */
+        if (pointer >= stack->end)
+                return false;
+        for (size_t i = 0; i < raw->module_count; i++)
+                if (raw->modules[i].state == MODULE_READY)
+                        bytes += raw->modules[i].file.thread_bytes;
+        return offset_bytes <= bytes;
 }
 
 static struct object stack_object(struct objects *objects,
@@ -227,7 +242,7 @@ static struct object stack_object(struct objects *objects,
         } else if (function) {
                 object.name =
                     string_pool_format(objects->from.names, "%s's stack", function);
-        } else if (in_thread_memory(objects, location->target.index, *offset_bytes)) {
+        } else if (in_thread_memory(raw, location->target.index, *offset_bytes)) {
                 object.kind = OBJECT_UNKNOWN;
                 object.whole_stack = false;
                 object.thread_memory = true;
@@ -370,13 +385,8 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->place_sites =
             calloc(objects->place_site_count + 1, sizeof(*objects->place_sites));
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
-        objects->thread_memory_bytes =
-            malloc((from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
-        if (objects->thread_memory_bytes)
-                memset(objects->thread_memory_bytes, 0xff,
-                       (from->sweep->raw->mapping_count + 1) * sizeof(uint64_t));
         return objects->sites && objects->site_found && objects->place_sites &&
-                       objects->paths && objects->thread_memory_bytes
+                       objects->paths
                    ? arenas_find(&objects->arenas, from->sweep->raw)
                    : -ENOMEM;
 }
@@ -387,7 +397,6 @@ void objects_free(struct objects *objects)
         hash_index_free(&objects->index);
         free(objects->paths);
         free(objects->sites);
-        free(objects->thread_memory_bytes);
         free(objects->site_found);
         free(objects->place_sites);
         arenas_free(&objects->arenas);

@@ -60,7 +60,6 @@ struct objects {
         bool *site_found;
         struct place_site *place_sites; /* of the sweep's places */
         size_t place_site_count;
-        uint64_t *thread_memory_bytes; /* of raw's mappings; UINT64_MAX: not asked */
         struct arenas arenas;
 };
 

@@ -6,6 +6,9 @@
 
 #include "sweep.h"
 
+/* Dates the stacks of blocks and their callers by the first block, and marks call
+ * nodes: nodes with children. 0 or -ENOMEM. */
+int pass_date_stacks(struct sweep *sweep);
 /* After the last sample: looks up the stacks without samples. A stack with an
  * allocated block uses the mappings of the block's time. Other stacks (of blocks
  * without samples) use all mappings that ever were, the latest first. */

@@ -8,7 +8,6 @@
 
 #include "pass.h"
 #include "place.h"
-#include "stack_place.h"
 
 /* ---- rows by process ---- */
 
@@ -85,7 +84,7 @@ static int prepare(struct sweep *sweep)
                     group(&sweep->allocations, raw->process_count, raw->allocation_count,
                           (const char *)raw->allocations, sizeof(*raw->allocations),
                           offsetof(struct raw_allocation, process));
-        return error ? error : stacks_date(sweep);
+        return error ? error : pass_date_stacks(sweep);
 }
 
 int sweep_open(struct sweep *sweep, const struct raw *raw,

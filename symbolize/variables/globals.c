@@ -2,12 +2,14 @@
 /* A declaration has no address: the symbol there has its name. */
 #include "globals.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "append.h"
+#include "demangle.h"
 #include "die_walk.h"
-#include "folded.h"
 #include "location.h"
 #include "name.h"
 #include "rule.h"
@@ -23,7 +25,7 @@ struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;
         bool folded_known;
-        bool folded; /* it is several of the source, see folded.h */
+        bool folded; /* it is several of the source */
 };
 
 static int add_function(struct globals *globals, Dwarf_Die *die)
@@ -194,6 +196,82 @@ static struct global_function *function_at(const struct globals *globals, uint64
                    : NULL;
 }
 
+/* ---- folded functions ---- */
+
+/* Whether SYMBOL names the function NAME, a copy or a version. */
+static bool is_called(const char *symbol, const char *name)
+{
+        size_t length = strcspn(name, ".@");
+
+        return length > 0 && strncmp(symbol, name, length) == 0 &&
+               (symbol[length] == '\0' || strchr(".@", symbol[length]));
+}
+
+/* Whether A and B are the names for linking of one constructor or destructor, which has
+ * several (Itanium C++ ABI, 5.1.4.3): they differ by a digit that nobody reads. */
+static bool same_constructor(const char *a, const char *b)
+{
+        size_t at = 0;
+
+        while (a[at] && a[at] == b[at])
+                at++;
+        if (at == 0 || !strchr("CD", a[at - 1]) || !isdigit((unsigned char)a[at]) ||
+            !isdigit((unsigned char)b[at]) || strcmp(a + at + 1, b + at + 1) != 0)
+                return false;
+        char *first = demangle_signature(a), *second = demangle_signature(b);
+        bool same = first && second && strcmp(first, second) == 0;
+
+        free(first);
+        free(second);
+        return same;
+}
+
+/* Whether RESERVED is a library's second name for its function NAME: "__libc_free". */
+static bool reserves(const char *reserved, const char *name)
+{
+        size_t length = strlen(reserved), end = strlen(name);
+
+        return strncmp(reserved, "__", strlen("__")) == 0 && length > end &&
+               reserved[length - end - 1] == '_' &&
+               strcmp(reserved + length - end, name) == 0;
+}
+
+/* Whether A and B, at one address, are of one function: versions, or the name that gcc
+ * gives to calls within a library ("init.localalias"). */
+static bool are_one(const struct symbol *a, const struct symbol *b)
+{
+        return same_constructor(a->name, b->name) || reserves(a->name, b->name) ||
+               reserves(b->name, a->name) ||
+               (is_called(a->name, b->name) &&
+                (!a->local || !b->local || strstr(a->name, ".localalias") ||
+                 strstr(b->name, ".localalias")));
+}
+
+/* Whether the code at ENTRY is, or may be, several functions of the source. Compilers and
+ * linkers keep one of several equal functions. A second name that the source gives to a
+ * function counts, too. */
+static bool is_folded(const struct globals *globals, uint64_t entry)
+{
+        const struct symbol_table *symbols = globals->symbols;
+        const struct symbol *first = NULL;
+        size_t i = number_from(symbols->symbols, symbols->count,
+                               sizeof(*symbols->symbols), entry);
+
+        for (; i < symbols->count && symbols->symbols[i].vaddr == entry; i++) {
+                const struct symbol *symbol = &symbols->symbols[i];
+
+                if (!symbol->function || symbol->stub || symbol->name[0] == '.')
+                        continue;
+                if (!first)
+                        first = symbol;
+                else if (!are_one(first, symbol))
+                        return true;
+        }
+        /* gold drops the symbol of what it folds and only one file knows. */
+        return (!first || first->local) &&
+               elf_section_named(globals->file->elf, ".note.gnu.gold-version");
+}
+
 bool globals_folded(const struct globals *globals, uint64_t vaddr)
 {
         struct global_function *function = function_at(globals, vaddr);
@@ -201,8 +279,7 @@ bool globals_folded(const struct globals *globals, uint64_t vaddr)
         if (!function || !rule_applies("folded"))
                 return false;
         if (!function->folded_known)
-                function->folded =
-                    folded_function(globals->file, globals->symbols, vaddr);
+                function->folded = is_folded(globals, vaddr);
         function->folded_known = true;
         return function->folded;
 }

@@ -39,7 +39,9 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
  * or void. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 
-/* Whether that function is several of the source (folded.h). */
+/* Whether that function is, or may be, several of the source: linkers keep one of several
+ * equal functions, and debug information describes only that one, or all at its address.
+ */
 bool globals_folded(const struct globals *globals, uint64_t vaddr);
 
 /* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
