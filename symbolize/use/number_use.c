@@ -8,8 +8,7 @@
 #include "instruction_values.h"
 
 enum {
-        STEPS_LIMIT = 32, /* between branches */
-        BRANCHES_LIMIT = 3,
+        STEPS_LIMIT = 32,
         FLAGS_LIMIT = 8, /* instructions that flags are looked for in */
         SMALL_BITS = 20, /* of constants that no bits of floating point are like */
         SHORT_BYTES = 2  /* no number of floating point has fewer than 4 */
@@ -414,28 +413,10 @@ static bool pass(const struct flow_code *code, size_t at, struct held *held,
         return held->registers != 0;
 }
 
-static bool is_real_number(const struct type_access *access)
+void number_use(const struct flow_code *code, size_t step, struct type_access *access)
 {
-        return access->number >= NUMBER_FLOATS;
-}
+        struct held held = {.bytes = access->bytes, .in_memory = true};
 
-/* What both of two ways show; nothing, where one counts with floating point and the other
- * with an integer, as in a union that several cases read. */
-static void join(struct type_access *access, const struct type_access *other)
-{
-        if (other->number == NUMBER_ANY)
-                return;
-        if (access->number != NUMBER_ANY &&
-            is_real_number(access) != is_real_number(other))
-                access->number = NUMBER_ANY;
-        else if (access->number == NUMBER_ANY || other->number < access->number)
-                *access = *other;
-}
-
-/* Follows HELD from STEP on, along both ways of LEFT branches at most. */
-static void follow(const struct flow_code *code, size_t step, struct held held, int left,
-                   struct type_access *access)
-{
         for (int i = 0; i < STEPS_LIMIT && step < code->step_count; i++) {
                 const struct instruction *instruction = &code->steps[step].instruction;
 
@@ -446,32 +427,15 @@ static void follow(const struct flow_code *code, size_t step, struct held held, 
                 case OPERATION_END:
                         hand_on(&held, RESULTS, access);
                         return;
+                case OPERATION_BRANCH:
                 case OPERATION_JUMP_INDIRECT:
                         return;
                 case OPERATION_JUMP:
                         break;
-                case OPERATION_BRANCH: {
-                        struct type_access other = *access;
-
-                        if (left == 0)
-                                return;
-                        follow(code, flow_code_at(code, instruction->target), held,
-                               left - 1, &other);
-                        follow(code, flow_code_next(code, step), held, left - 1, access);
-                        join(access, &other);
-                        return;
-                }
                 default:
                         if (!pass(code, step, &held, access))
                                 return;
                 }
                 step = flow_code_next(code, step);
         }
-}
-
-void number_use(const struct flow_code *code, size_t step, struct type_access *access)
-{
-        const struct held held = {.bytes = access->bytes, .in_memory = true};
-
-        follow(code, step, held, BRANCHES_LIMIT, access);
 }

@@ -92,7 +92,7 @@ static __attribute__((noinline)) void with_a_hole(void)
         X(turns_sign, BITS, UNASKED, "btcq $63, (%rdi)\n ret")                           \
         X(makes_hash, INTEGER, FLOAT, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")        \
         X(takes_low_bits, BITS, BOTH, "mov (%rdi), %rax\n and $7, %eax\n ret")           \
-        X(behind_a_branch, INTEGER, UNASKED,                                             \
+        X(behind_a_branch, ANY, UNASKED,                                                 \
           "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\nret\n"          \
           "1: lea 3(%rax), %rax\n ret")                                                  \
         X(steps_on, UNASKED, FLOAT, "mov (%rdi), %rax\n inc %rax\n ret")                 \
