@@ -7,8 +7,7 @@
 
 enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 32 << 20, AHEAD = 8 };
 
-#define FOUR(x)        x x x x
-#define TWENTY_FOUR(x) FOUR(x x x x x x)
+#define FOUR(x) x x x x
 
 /* A cycle through all lines of a buffer, in an order without locality. */
 static void *new_chain(size_t bytes)
@@ -40,32 +39,6 @@ static void *walk(void *p, long steps)
 {
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("mov (%0), %0" : "+r"(p));
-        return p;
-}
-
-NOINLINE static void *walk_with_independent(void *p, long steps)
-{
-        const uint64_t one = 1;
-
-        for (long i = 0; i < steps; i++)
-                __asm__ volatile("mov (%0), %0\n" FOUR(
-                                     "imul %1, %%r8\n imul %1, %%r9\n imul %1, %%r10\n"
-                                     "imul %1, %%r11\n imul %1, %%rsi\n"
-                                     "imul %1, %%rdi\n")
-                                 : "+r"(p)
-                                 : "r"(one)
-                                 : "r8", "r9", "r10", "r11", "rsi", "rdi");
-        return p;
-}
-
-static void *walk_with_dependent(void *p, long steps)
-{
-        const uint64_t one = 1;
-
-        for (long i = 0; i < steps; i++)
-                __asm__ volatile("mov (%0), %0\n" TWENTY_FOUR("imul %1, %0\n")
-                                 : "+r"(p)
-                                 : "r"(one));
         return p;
 }
 
@@ -154,9 +127,9 @@ static void branch_at_random(long steps, uint64_t mask)
         }
 }
 
-/* Calls of a function that does nothing, in a loop. Below the stack pointer the compiler
- * may have put something. */
-static void call_in_a_loop(long steps)
+/* Calls of a function that does nothing, in a loop of one line of code. Below the stack
+ * pointer the compiler may have put something. */
+NOINLINE __attribute__((aligned(64))) static void call_in_a_loop(long steps)
 {
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("lea -128(%%rsp), %%rsp\n call 1f\n jmp 2f\n"
@@ -221,93 +194,65 @@ static void store_and_load(long steps, const char *how)
         }
 }
 
-#define EACH_STEP(...)                                                                   \
-        for (long i = 0; i < steps; i++)                                                 \
-        __asm__ volatile(__VA_ARGS__)
+/* What is done if WAY is NAME. */
+#define CASE(way, name, ...)                                                             \
+        if (strcmp(way, name) == 0)                                                      \
+        __VA_ARGS__
+#define COUNT(name, code)                                                                \
+        if (strcmp(how, name) == 0)                                                      \
+                for (long i = 0; i < steps; i++)                                         \
+        __asm__ volatile(                                                                \
+            code                                                                         \
+            :                                                                            \
+            : [cells] "r"(cells), [same] "r"(same), [index] "r"(index), [one] "x"(one),  \
+              [i] "r"(i), [pointer] "m"(pointer), [global] "m"(global)                   \
+            : "rax", "rcx", "xmm0", "memory", "cc")
 #define FOUR_RESULTS FOUR("lea 1(%%rax,%%rax), %%rax\n")
 
 /* A counter in memory: loaded, added to and stored in each step. */
 NOINLINE static void count_in_memory(long steps, const char *how)
 {
-        static uint64_t global;
         uint64_t cells[16] __attribute__((aligned(64))) = {0};
-        const uint64_t *same = cells;
+        static volatile uint64_t global;
+        const uint64_t *same = cells, *pointer = cells;
         uint64_t index = 0;
-        double number = 1;
         const double one = 1;
 
         __asm__("" : "+r"(same), "+r"(index)); /* in registers of their own */
-        if (strcmp(how, "1") == 0)
-                EACH_STEP("mov (%1), %%rax\n add $1, %%rax\n mov %%rax, (%0)"
-                          :
-                          : "r"(cells), "r"(same)
-                          : "rax", "memory", "cc");
-        else if (strcmp(how, "4") == 0)
-                EACH_STEP("mov (%1), %%rax\n" FOUR_RESULTS "mov %%rax, (%0)"
-                          :
-                          : "r"(cells), "r"(same)
-                          : "rax", "memory");
-        else if (strcmp(how, "alike") == 0)
-                EACH_STEP("mov (%0), %%rax\n" FOUR_RESULTS "mov %%rax, (%0)"
-                          :
-                          : "r"(cells)
-                          : "rax", "memory");
-        else if (strcmp(how, "indexed") == 0)
-                EACH_STEP("mov 8(%0,%1,8), %%rax\n" FOUR_RESULTS "mov %%rax, 8(%0,%1,8)"
-                          :
-                          : "r"(cells), "r"(index)
-                          : "rax", "memory");
-        else if (strcmp(how, "other-index") == 0)
-                EACH_STEP("mov (%0,%1,4), %%rax\n" FOUR_RESULTS "mov %%rax, (%0,%1,8)"
-                          :
-                          : "r"(cells), "r"(index)
-                          : "rax", "memory");
-        else if (strcmp(how, "loaded-base") == 0)
-                EACH_STEP("mov %0, %%rcx\n mov (%%rcx), %%rax\n" FOUR_RESULTS
-                          "mov %%rax, (%%rcx)"
-                          :
-                          : "m"(same)
-                          : "rax", "rcx", "memory");
-        else if (strcmp(how, "global") == 0)
-                EACH_STEP("mov %0, %%rax\n" FOUR_RESULTS "mov %%rax, %0"
-                          : "+m"(global)
-                          :
-                          : "rax");
-        else if (strcmp(how, "two") == 0)
-                EACH_STEP("addq $1, (%0)\n addq $1, 64(%0)"
-                          :
-                          : "r"(cells)
-                          : "memory", "cc");
-        else if (strcmp(how, "push") == 0)
-                EACH_STEP("sub $128, %%rsp\n push %%rax\n pop %%rax\n add $1, %%rax\n"
-                          "add $128, %%rsp"
-                          :
-                          :
-                          : "rax", "memory", "cc");
-        else if (strcmp(how, "vector") == 0)
-                EACH_STEP("movsd (%1), %0\n addsd %2, %0\n movsd %0, (%1)"
-                          : "+x"(number)
-                          : "r"(cells), "x"(one)
-                          : "memory");
-        else if (strcmp(how, "halves") == 0)
-                EACH_STEP("movd %%eax, %%xmm0\n punpckldq %%xmm0, %%xmm0\n"
-                          "movq %%xmm0, (%0)\n mov 4(%1), %%eax"
-                          :
-                          : "r"(cells), "r"(same)
-                          : "rax", "xmm0", "memory");
-        else if (strcmp(how, "byte") == 0)
-                EACH_STEP("addb $1, (%0)" : : "r"(cells) : "memory", "cc");
-        else if (strcmp(how, "blocks") == 0)
-                EACH_STEP("mov (%1), %%rax\n jmp 1f\n 1: add $1, %%rax\n jmp 2f\n"
-                          "2: mov %%rax, (%0)"
-                          :
-                          : "r"(cells), "r"(same)
-                          : "rax", "memory", "cc");
-        else if (strcmp(how, "early") == 0)
-                EACH_STEP("mov %2, (%0)\n mov (%1), %%rax"
-                          :
-                          : "r"(cells), "r"(same), "r"(i)
-                          : "rax", "memory");
+        COUNT("1", "mov (%[same]), %%rax\n add $1, %%rax\n mov %%rax, (%[cells])");
+        COUNT("4", "mov (%[same]), %%rax\n" FOUR_RESULTS "mov %%rax, (%[cells])");
+        COUNT("alike", "mov (%[cells]), %%rax\n" FOUR_RESULTS "mov %%rax, (%[cells])");
+        COUNT("indexed", "mov 8(%[cells],%[index],8), %%rax\n" FOUR_RESULTS
+                         "mov %%rax, 8(%[cells],%[index],8)");
+        COUNT("other-index", "mov (%[cells],%[index],4), %%rax\n" FOUR_RESULTS
+                             "mov %%rax, (%[cells],%[index],8)");
+        COUNT("loaded-base", "mov %[pointer], %%rcx\n mov (%%rcx), %%rax\n" FOUR_RESULTS
+                             "mov %%rax, (%%rcx)");
+        COUNT("global", "mov %[global], %%rax\n" FOUR_RESULTS "mov %%rax, %[global]");
+        COUNT("two", "addq $1, (%[cells])\n addq $1, 64(%[cells])");
+        COUNT("push", "sub $128, %%rsp\n push %%rax\n pop %%rax\n add $1, %%rax\n"
+                      "add $128, %%rsp");
+        COUNT("halves", "movd %%eax, %%xmm0\n punpckldq %%xmm0, %%xmm0\n"
+                        "movq %%xmm0, (%[cells])\n mov 4(%[same]), %%eax");
+        COUNT("vector", "movsd (%[cells]), %%xmm0\n addsd %[one], %%xmm0\n"
+                        "movsd %%xmm0, (%[cells])");
+        COUNT("byte", "addb $1, (%[cells])");
+        COUNT("blocks", "mov (%[same]), %%rax\n jmp 1f\n 1: add $1, %%rax\n jmp 2f\n"
+                        "2: mov %%rax, (%[cells])");
+        COUNT("early", "mov %[i], (%[cells])\n mov (%[same]), %%rax");
+}
+
+/* A store and a load DISTANCE bytes above it. Each load waits for the one before. */
+NOINLINE static void store_below(long steps, long distance)
+{
+        static char memory[16384] __attribute__((aligned(4096)));
+        const char *from = memory + distance;
+        uint64_t next = 0;
+
+        for (long i = 0; i < steps; i++) {
+                *(volatile uint64_t *)(void *)memory = (uint64_t)i;
+                next = *(volatile const uint64_t *)(const void *)(from + next);
+        }
 }
 
 static void count_locked(long steps)
@@ -392,22 +337,17 @@ static void repeat_string(long steps, const char *how, char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
 
-        if (strcmp(how, "fill") == 0)
-                REPEAT("rep stosb", from, to, bytes);
-        else if (strcmp(how, "fill-words") == 0)
-                REPEAT("rep stosq", from, to, bytes / 8);
-        else if (strcmp(how, "fill-down") == 0)
-                REPEAT("std\n rep stosb\n cld", from, to + bytes - 1, bytes);
-        else if (strcmp(how, "copy") == 0)
-                REPEAT("rep movsb", from, to, bytes);
-        else if (strcmp(how, "copy-words") == 0)
-                REPEAT("rep movsq", from, to, bytes / 8);
-        else if (strcmp(how, "copy-odd") == 0)
-                REPEAT("rep movsq", from + ODD_BYTES, to, bytes / 8);
-        for (long i = 0; i < steps && strcmp(how, "short") == 0; i++)
-                REPEAT("rep movsb", from, to, SHORT_BYTES);
-        for (long i = 0; i < steps && strcmp(how, "none") == 0; i++)
-                REPEAT("rep movsb", from, to, 0);
+        CASE(how, "fill", REPEAT("rep stosb", from, to, bytes));
+        CASE(how, "fill-words", REPEAT("rep stosq", from, to, bytes / 8));
+        CASE(how, "fill-down",
+             REPEAT("std\n rep stosb\n cld", from, to + bytes - 1, bytes));
+        CASE(how, "copy", REPEAT("rep movsb", from, to, bytes));
+        CASE(how, "copy-words", REPEAT("rep movsq", from, to, bytes / 8));
+        CASE(how, "copy-odd", REPEAT("rep movsq", from + ODD_BYTES, to, bytes / 8));
+        CASE(how, "short",
+             for (long i = 0; i < steps; i++) REPEAT("rep movsb", from, to, SHORT_BYTES));
+        CASE(how, "none",
+             for (long i = 0; i < steps; i++) REPEAT("rep movsb", from, to, 0));
 }
 
 #define MOVE_16(move) ".set at, 0\n .rept 16\n " move ".set at, at + 32\n .endr\n"
@@ -490,16 +430,13 @@ static void run_on_memory(const char *kernel, long steps)
 {
         if (strstr(kernel, "gather")) {
                 const char *buffer = memory_beyond_caches(GATHER_BYTES);
-                if (strcmp(kernel, "gather") == 0)
-                        gather(buffer, steps, NO_PREFETCH);
-                else if (strcmp(kernel, "gather-prefetch") == 0)
-                        gather(buffer, steps, PREFETCH);
-                else if (strcmp(kernel, "gather-prefetch-forgotten") == 0)
-                        gather(buffer, steps, PREFETCH_FORGOTTEN);
-                else if (strcmp(kernel, "gather-branch") == 0)
-                        gather_and_branch(buffer, steps, 0);
-                else if (strcmp(kernel, "gather-branch-dependent") == 0)
-                        gather_and_branch(buffer, steps, 1);
+                CASE(kernel, "gather", gather(buffer, steps, NO_PREFETCH));
+                CASE(kernel, "gather-prefetch", gather(buffer, steps, PREFETCH));
+                CASE(kernel, "gather-prefetch-forgotten",
+                     gather(buffer, steps, PREFETCH_FORGOTTEN));
+                CASE(kernel, "gather-branch", gather_and_branch(buffer, steps, 0));
+                CASE(kernel, "gather-branch-dependent",
+                     gather_and_branch(buffer, steps, 1));
         } else if (strstr(kernel, "string") || strstr(kernel, "vectors")) {
                 const size_t bytes = (size_t)steps * STEP_BYTES + 4096;
                 char *from = memory_beyond_caches(bytes),
@@ -511,54 +448,42 @@ static void run_on_memory(const char *kernel, long steps)
         }
 }
 
+/* Runs KERNEL by the expression if it is NAME. */
+#define RUN(name, ...)                                                                   \
+        if (strcmp(kernel, name) == 0)                                                   \
+        return (void)(__VA_ARGS__), 0
+
 static int run(const char *kernel, long steps, void *p)
 {
         p = walk(p, CHASE_BYTES / LINE_BYTES);
-        if (strcmp(kernel, "chase") == 0)
-                p = walk(p, steps);
-        else if (strcmp(kernel, "chase-independent") == 0)
-                p = walk_with_independent(p, steps);
-        else if (strcmp(kernel, "chase-dependent") == 0)
-                p = walk_with_dependent(p, steps);
-        else if (strcmp(kernel, "add") == 0)
-                add_in_a_chain(steps);
-        else if (strcmp(kernel, "divide") == 0)
-                divide_in_a_chain(steps);
-        else if (strcmp(kernel, "chase-l1") == 0)
-                chase_in_l1(steps);
-        else if (strcmp(kernel, "simple-chain") == 0)
-                add_simple(steps, 1);
-        else if (strcmp(kernel, "simple-independent") == 0)
-                add_simple(steps, 0);
-        else if (strcmp(kernel, "loop-in-line") == 0)
-                loop_in_line(steps);
-        else if (strcmp(kernel, "loop-over-lines") == 0)
-                loop_over_lines(steps);
-        else if (strcmp(kernel, "chains") == 0)
+        RUN("chase", walk(p, steps));
+        RUN("add", add_in_a_chain(steps));
+        RUN("divide", divide_in_a_chain(steps));
+        RUN("chase-l1", chase_in_l1(steps));
+        RUN("simple-chain", add_simple(steps, 1));
+        RUN("simple-independent", add_simple(steps, 0));
+        RUN("loop-in-line", loop_in_line(steps));
+        RUN("loop-over-lines", loop_over_lines(steps));
+        if (strcmp(kernel, "chains") == 0)
                 return add_behind_loads(p, steps) == 1;
-        else if (strcmp(kernel, "branch-random") == 0)
-                branch_at_random(steps, 1);
-        else if (strcmp(kernel, "branch-never") == 0)
-                branch_at_random(steps, 0);
-        else if (strcmp(kernel, "branch-early") == 0)
-                branch_on_chain(steps, 1);
-        else if (strcmp(kernel, "branch-late") == 0)
-                branch_on_chain(steps, 0);
-        else if (strcmp(kernel, "calls") == 0)
-                call_in_a_loop(steps);
-        else if (strncmp(kernel, "store-", 6) == 0)
+        RUN("branch-random", branch_at_random(steps, 1));
+        RUN("branch-never", branch_at_random(steps, 0));
+        RUN("branch-early", branch_on_chain(steps, 1));
+        RUN("branch-late", branch_on_chain(steps, 0));
+        RUN("calls", call_in_a_loop(steps));
+        RUN("lock", count_locked(steps));
+        RUN("results", load_results(steps));
+        if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);
         else if (strncmp(kernel, "count-", 6) == 0)
                 count_in_memory(steps, kernel + 6);
-        else if (strcmp(kernel, "lock") == 0)
-                count_locked(steps);
-        else if (strcmp(kernel, "results") == 0)
-                load_results(steps);
+        else if (strncmp(kernel, "alias-", 6) == 0)
+                store_below(steps, atol(kernel + 6));
         else if (strncmp(kernel, "fresh-", 6) == 0)
                 use_fresh_pages(steps, strcmp(kernel + 6, "stores") == 0);
         else
                 run_on_memory(kernel, steps);
-        return p == NULL;
+        return 0;
 }
 
 /* sim_core STEPS KERNEL...: one kernel runs in this process, several in a child each, one
