@@ -17,7 +17,6 @@ static int take(void *context, uint64_t time, const void *tag, const void *bytes
 {
         const struct perf_data_event *event = tag;
         struct record record;
-        (void)context;
         if (record_decode(&event->layout, bytes, size, &record) == 0)
                 kept += record.misc + time;
         return 0;

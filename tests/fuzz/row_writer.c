@@ -42,7 +42,6 @@ static void may_be_there(int64_t rows, int64_t id)
 int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
                    const char *origin, struct diag *diag)
 {
-        (void)value, (void)diag;
         read_text(writer, key);
         read_text(writer, unit);
         read_text(writer, origin);
@@ -53,7 +52,6 @@ int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
                    const char *executable, int64_t start_ns, int64_t *id,
                    struct diag *diag)
 {
-        (void)pid, (void)start_ns, (void)diag;
         read_text(writer, executable);
         may_be_there(writer->processes, parent_id);
         return add_row(&writer->processes, id);
@@ -62,14 +60,12 @@ int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
 int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
                        struct diag *diag)
 {
-        (void)end_ns, (void)diag;
         return must_be_there(writer->processes, process_id);
 }
 
 int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
                   const char *name, int64_t start_ns, int64_t *id, struct diag *diag)
 {
-        (void)tid, (void)start_ns, (void)diag;
         read_text(writer, name);
         must_be_there(writer->processes, process_id);
         return add_row(&writer->threads, id);
@@ -78,7 +74,6 @@ int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
 int writer_thread_name(struct writer *writer, int64_t thread_id, const char *name,
                        struct diag *diag)
 {
-        (void)diag;
         read_text(writer, name);
         return must_be_there(writer->threads, thread_id);
 }
@@ -86,14 +81,12 @@ int writer_thread_name(struct writer *writer, int64_t thread_id, const char *nam
 int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
                       struct diag *diag)
 {
-        (void)end_ns, (void)diag;
         return must_be_there(writer->threads, thread_id);
 }
 
 int writer_module(struct writer *writer, const char *path, const uint8_t *build_id,
                   size_t length, int64_t *id, struct diag *diag)
 {
-        (void)diag;
         read_text(writer, path);
         read_all(writer, build_id, length);
         return add_row(&writer->modules, id);
@@ -102,7 +95,6 @@ int writer_module(struct writer *writer, const char *path, const uint8_t *build_
 int writer_new_module(struct writer *writer, const char *path, int64_t *id,
                       struct diag *diag)
 {
-        (void)diag;
         read_text(writer, path);
         return add_row(&writer->modules, id);
 }
@@ -110,8 +102,6 @@ int writer_new_module(struct writer *writer, const char *path, int64_t *id,
 int writer_module_file(struct writer *writer, int64_t module_id,
                        const struct module_file_row *file, struct diag *diag)
 {
-        (void)module_id;
-        (void)diag;
         read_all(writer, (const uint8_t *)file, sizeof(*file));
         return 0;
 }
@@ -119,7 +109,6 @@ int writer_module_file(struct writer *writer, int64_t module_id,
 int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t *id,
                    struct diag *diag)
 {
-        (void)diag;
         if (row->length_bytes == 0)
                 abort();
         read_text(writer, row->protection);
@@ -132,14 +121,12 @@ int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t
 int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
                        struct diag *diag)
 {
-        (void)end_ns, (void)diag;
         return must_be_there(writer->mappings, mapping_id);
 }
 
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
                        int64_t *id, struct diag *diag)
 {
-        (void)diag;
         read_text(writer, row->op);
         read_text(writer, row->level);
         read_text(writer, row->tlb);
@@ -150,8 +137,6 @@ int writer_data_source(struct writer *writer, const struct data_source_row *row,
 int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
                  size_t depth, enum context_use use, int64_t *id, struct diag *diag)
 {
-        (void)use;
-        (void)diag;
         read_all(writer, ips, depth * sizeof(*ips));
         must_be_there(writer->processes, process_id);
         return add_row(&writer->stacks, id);
@@ -160,7 +145,6 @@ int writer_stack(struct writer *writer, int64_t process_id, const uint64_t *ips,
 int writer_sample(struct writer *writer, const struct sample_row *row, int64_t *sample_id,
                   struct diag *diag)
 {
-        (void)diag;
         if (sample_id)
                 *sample_id = 1;
         if (row->time_ns < 0)
@@ -174,28 +158,24 @@ int writer_sample(struct writer *writer, const struct sample_row *row, int64_t *
 int writer_line_use(struct writer *writer, int64_t sample_id, uint64_t used,
                     struct diag *diag)
 {
-        (void)writer, (void)sample_id, (void)used, (void)diag;
         return 0;
 }
 
 int writer_line_reuse(struct writer *writer, int64_t sample_id, int64_t cache_bytes,
                       struct diag *diag)
 {
-        (void)writer, (void)sample_id, (void)cache_bytes, (void)diag;
         return 0;
 }
 
 int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
                           struct diag *diag)
 {
-        (void)address, (void)diag;
         return must_be_there(writer->threads, thread_id);
 }
 
 int writer_counter(struct writer *writer, const char *name, const char *unit,
                    const char *stands_for, int64_t *id, struct diag *diag)
 {
-        (void)diag;
         read_text(writer, name);
         read_text(writer, unit);
         read_text(writer, stands_for);
@@ -206,7 +186,6 @@ int writer_reading(struct writer *writer, int64_t start_ns, int64_t end_ns,
                    int64_t thread_id, int64_t counter_id, uint64_t value,
                    struct diag *diag)
 {
-        (void)value, (void)diag;
         if (start_ns < 0 || end_ns <= start_ns)
                 abort();
         must_be_there(writer->counters, counter_id);
@@ -223,7 +202,6 @@ static void must_expect_blocks(const struct writer *writer)
 int writer_allocation(struct writer *writer, const struct allocation_row *row,
                       int64_t *id, struct diag *diag)
 {
-        (void)diag;
         must_expect_blocks(writer);
         read_text(writer, row->function);
         must_be_there(writer->processes, row->process_id);
@@ -235,7 +213,6 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
 int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
                           struct diag *diag)
 {
-        (void)end_ns, (void)diag;
         return must_be_there(writer->allocations, allocation_id);
 }
 
@@ -243,7 +220,6 @@ int writer_allocation_total(struct writer *writer, int64_t stack_id, const char 
                             uint64_t allocations, uint64_t total_bytes,
                             uint64_t peak_bytes, struct diag *diag)
 {
-        (void)allocations, (void)total_bytes, (void)peak_bytes, (void)diag;
         must_expect_blocks(writer);
         read_text(writer, function);
         return must_be_there(writer->stacks, stack_id);

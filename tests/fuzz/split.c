@@ -9,7 +9,6 @@
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
 {
-        (void)context;
         return low > high;
 }
 

@@ -606,7 +606,6 @@ static int see_statement(void *connection, int action, const char *a, const char
                          const char *c, const char *d)
 {
         int defensive = 0, trusted = 1;
-        (void)action, (void)a, (void)b, (void)c, (void)d;
         sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
         sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
         sqlite3_busy_timeout(connection, 0);
@@ -641,7 +640,6 @@ static int connections;
 
 static int count_connection(sqlite3 *connection)
 {
-        (void)connection;
         connections++;
         return SQLITE_OK;
 }

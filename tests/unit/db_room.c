@@ -17,7 +17,6 @@ int __real_posix_fallocate(int fd, off_t offset, off_t bytes);
 
 int __wrap_statvfs(const char *path, struct statvfs *status)
 {
-        (void)path;
         *status = (struct statvfs){
             .f_frsize = 1, .f_bavail = available_bytes, .f_bfree = free_bytes};
         return 0;
@@ -44,7 +43,6 @@ static char directory[] = "/tmp/memlag-room-XXXXXX", database[64];
 
 static int make_directory(void **state)
 {
-        (void)state;
         if (!mkdtemp(directory))
                 return -1;
         snprintf(database, sizeof(database), "%s/t.db", directory);
@@ -53,7 +51,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-        (void)state;
         return rmdir(directory); /* fails if there is anything */
 }
 

@@ -15,7 +15,6 @@ static char test_directory[64];
 
 static inline int enter_directory(void **state)
 {
-        (void)state;
         /* Where other users may enter too, which a build below /root forbids. */
         strcpy(test_directory, P_tmpdir "/unit_test_XXXXXX");
         if (!mkdtemp(test_directory) || chmod(test_directory, 0755))
@@ -25,7 +24,6 @@ static inline int enter_directory(void **state)
 
 static inline int leave_directory(void **state)
 {
-        (void)state;
         char command[128];
         snprintf(command, sizeof(command), "/bin/rm -rf %s", test_directory);
         return chdir("/") || system(command);

@@ -394,8 +394,6 @@ TEST(blocks_at_the_end_of_the_address_space)
 
 static int refuse(void *context, const struct heap_block *block)
 {
-        (void)context;
-        (void)block;
         return -EIO;
 }
 

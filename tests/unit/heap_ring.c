@@ -15,7 +15,6 @@ __thread union heap_thread heap_thread;
 
 long calls_do(long number, long a, long b, long c, long d, long e, long f)
 {
-        (void)number, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
         return 0;
 }
 
@@ -105,7 +104,6 @@ static volatile long steps_left;
 
 static void on_trap(int number)
 {
-        (void)number;
         if (--steps_left < 0)
                 siglongjmp(away, 1);
 }
@@ -137,7 +135,6 @@ static bool leave_as(struct writer *writer, uint64_t addr, int size, long steps)
 
 static int set_up(void **state)
 {
-        (void)state;
         struct sigaction action = {.sa_handler = on_trap};
         return sigaction(SIGTRAP, &action, NULL);
 }

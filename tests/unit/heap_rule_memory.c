@@ -31,7 +31,6 @@ static void keep(uint64_t address)
 
 static int empty(void **state)
 {
-        (void)state;
         memory = (struct rule_memory){0};
         return 0;
 }

@@ -42,7 +42,6 @@ static bool finds(const struct walk_start *start, uint64_t wanted)
 
 static int empty(void **state)
 {
-        (void)state;
         memset(&memory, 0, sizeof(memory));
         for (size_t i = 0; i <= WALK_WORDS; i++)
                 words[i] = i * 1000;

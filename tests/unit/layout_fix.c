@@ -72,7 +72,6 @@ static struct row rows[ELEMENTS];
 
 static int fill_rows(void **state)
 {
-        (void)state;
         memset(rows, 0xee, sizeof(rows));
         for (int i = 0; i < ELEMENTS; i++) {
                 rows[i].tag = (char)('a' + i);

@@ -19,13 +19,11 @@ static struct diag diag;
 
 static int read_cpus(void **state)
 {
-        (void)state;
         return cpu_list_read(&cpus, &diag);
 }
 
 static int free_cpus(void **state)
 {
-        (void)state;
         cpu_list_free(&cpus);
         return 0;
 }
@@ -691,8 +689,6 @@ enum { SPIN_NS = 500000 };
 
 static int prepare_nothing(struct kernel_share *share, struct diag *error)
 {
-        (void)share;
-        (void)error;
         return 0;
 }
 
@@ -700,7 +696,6 @@ static int prepare_nothing(struct kernel_share *share, struct diag *error)
 static void spin(struct kernel_share *share, uint64_t passes)
 {
         struct timespec now;
-        (void)share;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
         int64_t end =
             now.tv_sec * INT64_C(1000000000) + now.tv_nsec + SPIN_NS * (int64_t)passes;
@@ -712,7 +707,6 @@ static void spin(struct kernel_share *share, uint64_t passes)
 static void count_nothing(const struct kernel_parameters *parameters,
                           struct kernel_counts *counts)
 {
-        (void)parameters;
         *counts = (struct kernel_counts){0};
 }
 
@@ -890,7 +884,6 @@ static int map_data(struct kernel_share *share, struct diag *error)
 
 static void note_window(struct kernel_share *share, uint64_t passes)
 {
-        (void)passes;
         windows_seen.begins[windows_seen.runs] =
             (uint64_t)((const char *)share->buffer.addr - windows_seen.data);
         windows_seen.bytes[windows_seen.runs++] = kernel_part_bytes(share->parameters);

@@ -11,7 +11,6 @@ enum { VARIABLES = LENGTH(variables) };
 
 static int without_ranks(void **state)
 {
-        (void)state;
         unsetenv("SLURM_STEP_NUM_TASKS");
         unsetenv("PMI_SIZE");
         for (size_t i = 0; i < VARIABLES; i++)

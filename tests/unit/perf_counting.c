@@ -25,7 +25,6 @@ static struct counting *counting;
 
 static int begin(void **state)
 {
-        (void)state;
         groups[0] = (struct plan_group){.count = 1};
         groups[0].events[0] = (struct plan_event){
             .attr = {.type = 4, .config = 0x1cd}, .use = PLAN_LOADS, .scale = 1};
@@ -45,7 +44,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-        (void)state;
         counting_free(counting);
         return 0;
 }

@@ -89,7 +89,6 @@ static struct plan plan;
 
 static int free_plan(void **state)
 {
-        (void)state;
         plan_free(&plan);
         return 0;
 }

@@ -18,7 +18,6 @@ static int take_record(void *context, int64_t time_ns,
                        const struct session_stream *stream, const struct record *record,
                        struct diag *diag)
 {
-        (void)context, (void)time_ns, (void)stream, (void)record, (void)diag;
         return 0;
 }
 
@@ -26,7 +25,6 @@ static int take_added(void *context, int64_t time_ns, const void *bytes, size_t 
                       struct diag *diag)
 {
         struct seen *seen = context;
-        (void)time_ns, (void)diag;
         assert_int_equal(size, sizeof(int));
         assert_true(seen->count < ADDED_MAX);
         memcpy(&seen->added[seen->count++], bytes, size);
@@ -35,7 +33,6 @@ static int take_added(void *context, int64_t time_ns, const void *bytes, size_t 
 
 static int take_damage(void *context, uint64_t count, const char *unit, struct diag *diag)
 {
-        (void)context, (void)count, (void)unit, (void)diag;
         fail();
         return 0;
 }
@@ -45,7 +42,6 @@ static int take_counters(void *context, int64_t end_ns, int cpu,
                          uint64_t missed_ns, struct diag *diag)
 {
         struct seen *seen = context;
-        (void)end_ns, (void)cpu, (void)gains, (void)missed_ns, (void)diag;
         seen->gains += count;
         return 0;
 }

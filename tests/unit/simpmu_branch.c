@@ -10,7 +10,6 @@ static struct branch_predictor *predictor;
 
 static int make_predictor(void **state)
 {
-        (void)state;
         predictor = allocate(sizeof(*predictor));
         random_state = 1;
         return 0;
@@ -177,7 +176,6 @@ static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step
 
 static bool by_chance(uint64_t time)
 {
-        (void)time;
         return random_below(2) == 1;
 }
 

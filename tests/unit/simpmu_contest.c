@@ -21,14 +21,12 @@ static void *allocate(size_t bytes)
 
 static int begin(void **state)
 {
-        (void)state;
         contests_init(&contests, 1, allocate);
         return 0;
 }
 
 static int end(void **state)
 {
-        (void)state;
         while (block_count > 0)
                 free(blocks[--block_count]);
         return 0;

@@ -12,7 +12,6 @@ static enum page_kind kind_of_all = PAGE_IS_ZEROED;
 
 static enum page_kind every_page(uint64_t page, uint64_t *first, uint64_t *end)
 {
-        (void)page;
         *first = START / PAGE;
         *end = START / PAGE + 10 * BLOCK_PAGES;
         return kind_of_all;

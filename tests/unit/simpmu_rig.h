@@ -63,7 +63,6 @@ static inline void *allocate(size_t bytes)
 
 static inline int free_blocks(void **state)
 {
-        (void)state;
         while (blocks) {
                 struct block *next = blocks->next;
                 free(blocks);

@@ -198,7 +198,6 @@ TEST(watching_changes_no_time)
 
 static void *forget_store(const struct sim_sample *sample)
 {
-        (void)sample;
         return NULL;
 }
 

@@ -201,7 +201,6 @@ static int begin(void **state)
         struct member members[2] = {{.name = 4, .offset_bytes = 0},
                                     {.name = 5, .offset_bytes = 8}};
 
-        (void)state;
         f.types = (struct types){0};
         return types_put(&f.types, &pointer, NULL, &members[0].type) ||
                types_put(&f.types, &number, NULL, &members[1].type) ||
@@ -210,7 +209,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-        (void)state;
         types_free(&f.types);
         return 0;
 }

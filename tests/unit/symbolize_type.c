@@ -101,7 +101,6 @@ static struct member bit_field(const char *name, uint64_t offset, uint32_t bit_o
 
 static int begin(void **state)
 {
-        (void)state;
         f = (struct fixture){.names = string_pool_new()};
         f.number = put(TYPE_INTEGER, "int", 4);
         f.real = put(TYPE_FLOAT, "double", 8);
@@ -126,7 +125,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-        (void)state;
         types_free(&f.types);
         string_pool_free(f.names);
         return 0;

@@ -12,14 +12,12 @@ static struct dwarf_file dwarf;
 
 static int open_self(void **state)
 {
-        (void)state;
         open_own_dwarf(&file, &dwarf);
         return 0;
 }
 
 static int close_self(void **state)
 {
-        (void)state;
         dwarf_file_close(&dwarf);
         elf_file_close(&file);
         return 0;
