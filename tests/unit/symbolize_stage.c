@@ -351,6 +351,74 @@ TEST(a_sample_without_address_has_a_row_only_at_another_place)
         expect_int("SELECT sum(samples) FROM resolution WHERE subject = 'type'", 4);
 }
 
+enum { MANY = 20000, ADDRESSES = 70, FIRST_IP = 0x1000 };
+
+/* Maps two files at the same addresses, one after the other. */
+static void record_two_files(int64_t process, int64_t change_ns)
+{
+        static const char *const paths[] = {"/no/first", "/no/second"};
+
+        for (int i = 0; i < 2; i++) {
+                struct mapping_row row = {.process_id = process,
+                                          .kind = MAPPING_FILE,
+                                          .start_addr = FIRST_IP,
+                                          .length_bytes = 4096,
+                                          .protection = "r-x",
+                                          .start_ns = i * change_ns};
+                int64_t id;
+
+                assert_ok(writer_module(recording.writer, paths[i], NULL, 0,
+                                        &row.module_id, NULL));
+                assert_ok(writer_mapping(recording.writer, &row, &id, NULL));
+                if (i == 0)
+                        assert_ok(writer_mapping_end(recording.writer, id, change_ns - 1,
+                                                     NULL));
+        }
+}
+
+/* Samples of two processes in turns: number I is at I ns, but the LATE one is earlier. */
+static void record_many(int64_t change_ns, int64_t late)
+{
+        int64_t process, threads[2] = {recording.thread};
+
+        assert_ok(writer_process(recording.writer, 101, 0, "test", 0, &process, NULL));
+        assert_ok(
+            writer_thread(recording.writer, process, 101, "test", 0, &threads[1], NULL));
+        record_two_files(recording.process, change_ns);
+        record_two_files(process, change_ns);
+        for (int64_t i = 0; i < MANY; i++) {
+                recording.thread = threads[i % 2];
+                record_sample(i == late ? i - 2 : i, (char *)FIRST_IP + i % ADDRESSES,
+                              NULL, 0);
+        }
+        finish();
+}
+
+/* Samples after the change have rows. */
+TEST(many_samples_have_the_locations_of_their_time)
+{
+        enum { CHANGE_NS = 12345 };
+
+        record_many(CHANGE_NS, -1);
+        expect_int("SELECT count(*) FROM code_location", 2 * ADDRESSES);
+        expect_int("SELECT count(*) FROM attribution", MANY - CHANGE_NS);
+        expect_int("SELECT min(sample_id) FROM attribution", CHANGE_NS + 1);
+        expect_int("SELECT samples FROM resolution WHERE subject = 'function' AND "
+                   "outcome = 'missing file'",
+                   MANY);
+}
+
+/* One sample from before the change stands among the samples after it. */
+TEST(one_of_many_samples_is_out_of_order)
+{
+        enum { LATE = 15000 };
+
+        record_many(LATE - 1, LATE);
+        expect_int("SELECT count(*) FROM attribution", MANY - LATE);
+        expect_int("SELECT sum(samples) FROM resolution WHERE subject = 'function'",
+                   MANY);
+}
+
 /* ---- data ---- */
 
 TEST(names_variables)
