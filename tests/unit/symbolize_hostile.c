@@ -4,11 +4,11 @@
  * a small program with types of every kind and with hostile_entries.c. */
 #include <elf.h>
 
-#include "module.h"
-#include "type_list.h"
+#define QUESTIONS 200
+#include "../fuzz/ask.h"
 #include "unit_test.h"
 
-enum { QUESTIONS = 200, MUTATIONS = 60 };
+enum { MUTATIONS = 60 };
 
 /* ---- asking ---- */
 
@@ -25,68 +25,21 @@ static void write_file(const char *path, const char *contents, size_t bytes)
         assert_ok(fclose(file));
 }
 
-static int count_field(void *context, const struct field *field)
-{
-        (void)field;
-        ++*(size_t *)context;
-        return 0;
-}
-
-/* Asks for every field of every type. */
-static void look_at_types(const struct types *types, struct string_pool *names)
-{
-        static const struct type_access access = {.bytes = 8};
-        struct field field;
-        size_t fields = 0;
-
-        for (uint32_t i = 0; i < types->count && i < QUESTIONS; i++) {
-                type_fields(types, names, i, count_field, &fields);
-                for (uint64_t offset = 0; offset < 64; offset += 8)
-                        type_field(types, names, i, offset, &access, &field);
-                type_field(types, names, i, UINT64_MAX, &access, &field);
-        }
-}
-
 /* Names addresses all over the code and data of the file at PATH. */
 static void ask_everything(const char *path)
 {
-        static const char *const nowhere[] = {NULL};
-        struct debug_search search = {.directories = nowhere};
         struct module module = {.path = (char *)path};
-        struct code_place code[QUESTIONS] = {0}, *code_list[QUESTIONS];
-        struct data_place data[QUESTIONS] = {0}, *data_list[QUESTIONS];
-        struct access accesses[QUESTIONS] = {0}, *access_list[QUESTIONS];
-        struct code_frames frames = {0};
-        struct types types = {0};
-        struct string_pool *names = string_pool_new();
-        const struct module_questions questions = {code_list, QUESTIONS,   data_list,
-                                                   QUESTIONS, access_list, QUESTIONS};
-        const struct module_answers answers = {names, &frames, &types};
 
-        assert_non_null(names);
         assert_ok(module_check(&module));
-        for (size_t i = 0; i < QUESTIONS; i++) {
-                code[i].vaddr = text_start + text_bytes * i / QUESTIONS;
-                data[i].vaddr = text_start + text_bytes * i / QUESTIONS * 2;
-                code_list[i] = &code[i];
-                data_list[i] = &data[i];
-                accesses[i].code = &code[i];
-                access_list[i] = &accesses[i];
-        }
         if (module.state == MODULE_READY) {
                 elf_file_close(&module.file);
-                module_name(&module, &search, &questions, &answers);
+                ask(&module, text_start, text_bytes);
                 assert_false(module.no_memory);
-                look_at_types(&types, names);
         }
-        types_free(&types);
-        code_frames_free(&frames);
-        string_pool_free(names);
 }
 
 static int read_program(void **state)
 {
-        (void)state;
         int fd = open(PROGRAM, O_RDONLY | O_CLOEXEC);
         struct stat status;
 
@@ -193,7 +146,7 @@ TEST(references_in_circles_end)
         assert_int_equal(access.flow.outcome, FLOW_FOUND);
         assert_int_equal(access.flow.place.kind, PLACE_POINTER);
         assert_int_equal(access.flow.place.offset, 8);
-        look_at_types(&types, names);
+        ask_types(&types, names);
         types_free(&types);
         code_frames_free(&frames);
         string_pool_free(names);
