@@ -62,10 +62,8 @@ for kind in pie fixed stripped static; do
         # Each of the eight walks misses L2 with 49152 lines in each of its last three rounds
         # (in the first the kernel has just zeroed their pages), and one load of 50 is sampled:
         # 2949 of a thread. Others have next to none.
-        [ "$(answer $kind.db 'SELECT count(*) FROM (SELECT 1 FROM sample WHERE latency_cycles > 0 GROUP BY thread_id
-                           HAVING count(*) BETWEEN 2890 AND 3040)')" = 8 ] ||
-                fail "$kind: walking threads: $(answer $kind.db \
-                        'SELECT thread_id, count(*) FROM sample GROUP BY 1')"
+        holds $kind.db 8 'SELECT count(*) FROM (SELECT 1 FROM sample WHERE latency_cycles > 0 GROUP BY thread_id
+                           HAVING count(*) BETWEEN 2890 AND 3040)'
         # Every sample's instruction is in a mapping of that time.
         holds $kind.db 0 'SELECT count(*) FROM sample JOIN thread USING (thread_id)
               WHERE NOT EXISTS (SELECT 1 FROM mapping
@@ -74,8 +72,8 @@ for kind in pie fixed stripped static; do
                       AND time_ns >= mapping.start_ns
                       AND (mapping.end_ns IS NULL OR time_ns <= mapping.end_ns))'
         # The build-id is the file's.
-        [ "$(answer $kind.db "SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/$kind'")" = \
-                "$(readelf -n $kind | sed -n 's/.*Build ID: //p')" ] || fail "$kind: build-id"
+        holds $kind.db "$(readelf -n $kind | sed -n 's/.*Build ID: //p')" "
+                SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%/$kind'"
 done
 
 # The walked blocks, and only they, are heap objects of their size, also of a static program.

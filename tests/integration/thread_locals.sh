@@ -12,35 +12,18 @@ static __thread struct pair last = {1, 2, 3};
 static __thread struct pair ring[32];
 static __thread const struct pair *chosen;
 __thread long sums[40];
-#define READS __attribute__((noinline)) long
-READS read_counter(void)
-{
-        long sum = 0;
-        for (int i = 0; i < 50; i++)
-                sum += *(volatile long *)&counter;
-        return sum;
-}
-READS read_last(void)
-{
-        long sum = 0;
-        for (int i = 0; i < 50; i++)
-                sum += ((volatile struct pair *)&last)->value;
-        return sum;
-}
-READS read_ring(void)
-{
-        long sum = 0;
-        for (int i = 0; i < 32; i++)
-                sum += ((volatile struct pair *)ring)[i].other;
-        return sum;
-}
-READS read_sums(void)
-{
-        long sum = 0;
-        for (int i = 0; i < 40; i++)
-                sum += ((volatile long *)sums)[i];
-        return sum;
-}
+#define READS(variable, count, value) \
+        __attribute__((noinline)) long read_##variable(void) \
+        { \
+                long sum = 0; \
+                for (int i = 0; i < count; i++) \
+                        sum += value; \
+                return sum; \
+        }
+READS(counter, 50, *(volatile long *)&counter)
+READS(last, 50, ((volatile struct pair *)&last)->value)
+READS(ring, 32, ((volatile struct pair *)ring)[i].other)
+READS(sums, 40, ((volatile long *)sums)[i])
 long work(void)
 {
         long sum = 0;
@@ -212,10 +195,9 @@ for compiler in gcc clang; do
                                 JOIN type_field AS f USING (field_id)
                                 WHERE o.name = 'only'")" -ge 1 ] || fail "$name: no field"
                 }
-                open=$(sqlite3 -readonly t.db "SELECT (SELECT count(*) FROM unresolved_view
+                holds t.db 1 "SELECT (SELECT count(*) FROM unresolved_view
                         WHERE subject = 'object' AND reason = 'stack or thread-local memory') =
                         (SELECT coalesce(sum(value), 0) FROM ledger
-                        WHERE kind = 'samples in stack or thread-local memory')")
-                [ "$open" = 1 ] || fail "$name: the ledger and the samples differ"
+                        WHERE kind = 'samples in stack or thread-local memory')"
         done
 done

@@ -40,12 +40,10 @@ int main()
 END
 g++ -g -O2 -fno-devirtualize-speculatively -o thunks thunks.cc
 record thunks $LOADS --ldlat 1 --period 37 -- ./thunks
-said=$(sqlite3 -readonly thunks.db "SELECT function, replace(file, rtrim(file, replace(file, '/', '')), ''),
+holds thunks.db "non-virtual thunk to object::second(long)|thunks.cc|1
+virtual thunk to object::first(long)|thunks.cc|1" "SELECT function, replace(file, rtrim(file, replace(file, '/', '')), ''),
         count(*) > 100 FROM sample_view WHERE function LIKE '%thunk to%'
-        AND object_kind = 'heap' GROUP BY 1, 2")
-[ "$said" = "non-virtual thunk to object::second(long)|thunks.cc|1
-virtual thunk to object::first(long)|thunks.cc|1" ] || fail "the thunks are said to be $said"
-said=$(sqlite3 -readonly thunks.db "SELECT reason, count(*) > 100 FROM unresolved_view
+        AND object_kind = 'heap' GROUP BY 1, 2"
+holds thunks.db "thunk of a virtual function|1" "SELECT reason, count(*) > 100 FROM unresolved_view
         JOIN sample_view USING (sample_id) WHERE subject = 'type' AND function LIKE '%thunk to%'
-        AND object_kind = 'heap' GROUP BY 1")
-[ "$said" = "thunk of a virtual function|1" ] || fail "the reasons are $said"
+        AND object_kind = 'heap' GROUP BY 1"
