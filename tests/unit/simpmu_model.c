@@ -124,24 +124,6 @@ TEST(independent_misses_fill_the_buffers_or_the_queue_beyond_l2)
         assert_near(per_cycle(value, SIMPMU_SQ_FULL), 1, 0.05);
 }
 
-/* Arithmetic in a chain, which shows only in the ready times of registers. */
-TEST(arithmetic_in_a_chain_takes_its_time)
-{
-        const uint64_t rounds = 10000, latency_cycles = 20;
-        struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-        uint64_t latency = latency_cycles * rig->machine.slots_per_cycle;
-
-        for (uint64_t i = 0; i < rounds; i++) {
-                rig->hot.instructions += 4;
-                uint64_t now = rig->hot.instructions + rig->hot.stall;
-                uint64_t *value = &rig->hot.ready[POINTER];
-                *value = (*value > now ? *value : now) + latency;
-                thread_look_at_code(&rig->hot, rig->threads[0]);
-        }
-        assert_near((double)now_cycles(rig, 0) / (double)rounds, (double)latency_cycles,
-                    0.01);
-}
-
 /* M17's pointer chase in L3, with OPERATIONS multiplications a step that leave the time
  * alone (INDEPENDENT) or lead from load to load. Returns the counters per step. */
 static const double *chase_with_multiplications(uint32_t operations, bool independent)
@@ -556,30 +538,6 @@ TEST(many_streams_share_the_bandwidth)
         assert_true(lmrl(together) >= 1.5 * lmrl(alone));
 }
 
-/* One dependent load at a time uses little bandwidth, but waits in the same queue. */
-TEST(innocent_chase_suffers_beside_streams)
-{
-        struct rig *rig = default_rig(9, NO_SAMPLES, 1);
-        uint64_t steps[THREADS_MAX] = {0};
-
-        for (int round = 0; round < 60; round++) {
-                for (uint32_t i = 0; i < rig->count; i++) {
-                        const uint64_t base = (i + 1) * 256 * MIB;
-                        run_thread(rig, i);
-                        uint64_t until = (uint64_t)(round + 1) * GATE_CYCLES;
-                        for (; now_cycles(rig, i) < until; steps[i]++) {
-                                if (i == 8)
-                                        chase_step(rig,
-                                                   base + scattered(steps[i], 64 * MIB));
-                                else
-                                        touch(rig, ACCESS_LOAD,
-                                              base + steps[i] * LINE_BYTES, 8);
-                        }
-                }
-        }
-        assert_true(lmrl(read_counters(rig, 8)) > 1.5 * DRAM_CYCLES);
-}
-
 TEST(a_flushed_line_comes_from_memory_again)
 {
         struct rig *rig = default_rig(2, 1, 1);
@@ -626,7 +584,6 @@ TEST(flushes_long_ago_hold_up_no_loads)
 }
 
 /* ---- prefetchers ---- */
-#define ALL_PREFETCHERS ((1u << SIMPMU_PREFETCHER_COUNT) - 1)
 
 /* Reads each word of LINES lines, in order or scattered; returns the counters. */
 static const uint64_t *read_words(uint32_t prefetchers, bool in_order, uint64_t lines,
@@ -919,49 +876,6 @@ TEST(software_prefetches_wait_for_fill_buffers)
                     (double)lines * DRAM_CYCLES / params.lfb_entries, 0.05);
         prefetch_by_hand(rig, PREFETCH_INTO_L1, 8); /* a null pointer's field */
         assert_int_equal(read_counters(rig, 0)[SIMPMU_DRAM_READ], lines * LINE_BYTES);
-}
-
-/* H20's memory read: records of four arrays, DELAY instructions apart. */
-static const uint64_t *memory_read(uint32_t prefetchers, uint16_t delay)
-{
-        const uint64_t records = 20000, arrays = 4;
-        const uint32_t ldlat_cycles = 30;
-        struct rig *rig = default_rig(1, ldlat_cycles, 1);
-
-        rig->machine.prefetch = prefetchers;
-        for (uint64_t t = 0; t < records; t++) {
-                for (uint64_t i = 0; i < arrays; i++)
-                        touch(rig, ACCESS_LOAD, (i + 1) * 256 * MIB + t * LINE_BYTES,
-                              i + 1 < arrays ? 1 : delay);
-        }
-        return read_counters(rig, 0);
-}
-
-/* H20, finding 3: with prefetching the L1 miss latency is longer than any load waited;
- * LMRL stays true, and falls with more compute, which gives the prefetcher time. */
-TEST(prefetching_misleads_l1_miss_latency_but_not_lmrl)
-{
-        const uint64_t *busy = memory_read(ALL_PREFETCHERS, 128);
-        const uint64_t *relaxed = memory_read(ALL_PREFETCHERS, 512);
-
-        assert_true((double)busy[SIMPMU_PENDING] / (double)busy[SIMPMU_L1_MISS] >
-                    1.5 * DRAM_CYCLES);
-        assert_true(lmrl(busy) < DRAM_CYCLES);
-        assert_true(lmrl(relaxed) < 0.7 * lmrl(busy));
-}
-
-/* H20, findings 2 and 4: one core with full fill buffers waits in the core. LMRL stays
- * idle; samples, whose latency includes the wait, would indicate contention. */
-TEST(full_buffers_lengthen_samples_but_not_lmrl)
-{
-        const uint64_t *full = memory_read(0, 1);
-        uint64_t full_sample = last_sample.latency_slots;
-        const uint64_t *idle = memory_read(0, 2048);
-
-        assert_true(full_sample > last_sample.latency_slots * 3 / 2);
-        assert_near(lmrl(full), lmrl(idle), 0.15);
-        assert_true(full[SIMPMU_FB_FULL] > full[SIMPMU_CYCLES] / 2);
-        assert_int_equal(idle[SIMPMU_FB_FULL], 0);
 }
 
 /* ---- sampling ---- */
