@@ -83,11 +83,10 @@ expect "shares" "$(answer run.db "
 # One load that waits for thousands of others is no line's finding: it counts as a twentieth of
 # what all samples held up then, 45 000 / 19 cycles, wherever that is summed up. Five as long
 # would be.
-changed run.db long.db "UPDATE sample SET retire_latency_cycles =
+analyzed_change run.db long.db "UPDATE sample SET retire_latency_cycles =
                 CASE ip WHEN 0x401010 THEN 100 WHEN 0x401020 THEN 50 ELSE 0 END;
         UPDATE sample SET retire_latency_cycles = 674066 WHERE sample_id =
                 (SELECT min(sample_id) FROM sample WHERE ip = 0x401040)"
-"$MEMLAG" analyze long.db
 expect "lines with a long sample" "$(answer long.db "
         SELECT function, round(stalled_ratio / (SELECT stalled_ratio FROM line_view WHERE line = 10) * 40000)
         FROM line_view WHERE stalled_ratio > 0")" \
@@ -120,8 +119,7 @@ cmp first second || fail "a second analysis differs from the first"
 
 # A database of another memlag with the same version of the schema: findings and views can be
 # made anew, other tables cannot.
-changed run.db other.db "DROP TABLE line_asker_finding; ALTER TABLE line_finding ADD COLUMN other TEXT"
-"$MEMLAG" analyze other.db
+analyzed_change run.db other.db "DROP TABLE line_asker_finding; ALTER TABLE line_finding ADD COLUMN other TEXT"
 sqlite3 -readonly other.db .dump | sort >second
 sort first | cmp - second || fail "findings of another shape were not made anew"
 synthetic_database other.db "ALTER TABLE ledger DROP COLUMN unit"
@@ -138,8 +136,7 @@ expect "a missing view" "$(sed 's/.*other.db: //' err)" \
 "no such table: phase_limit_view; make its views anew with 'memlag analyze'"
 
 # Without the machine's facts: from the run's own quiet intervals, and it says so.
-synthetic_database own.db "DELETE FROM machine WHERE key LIKE 'dram%' OR key LIKE 'l%'"
-"$MEMLAG" analyze own.db
+analyzed own.db "DELETE FROM machine WHERE key LIKE 'dram%' OR key LIKE 'l%'"
 expect "too few quiet intervals" "$(answer own.db "
         SELECT count(*) FROM interval WHERE contended IS NULL AND lmrl_cycles > 0")" 4
 # Two more quiet intervals make six.
@@ -157,11 +154,10 @@ expect "its origin" "$(answer own.db "
         fail "the report does not say where the limits come from"
 
 # Each limit names the origin of the fact that it follows from.
-synthetic_database origins.db "UPDATE machine SET origin = 'command line'
+analyzed origins.db "UPDATE machine SET origin = 'command line'
         WHERE key = 'dram_bandwidth_gbs';
         INSERT INTO machine VALUES ('saturating_cores', 2, 'cores', 'calibration'),
                 ('dram_knee_gbs', 60, 'GB/s', 'calibration')"
-"$MEMLAG" analyze origins.db
 expect "origins" "$(answer origins.db "
         SELECT name, origin FROM threshold
         WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles', 'knee_gbs',
@@ -212,8 +208,7 @@ says "The limit of LMRL, 1.25 times idle, is derived, not measured." report
 
 # Without counters the samples are judged as far as they tell: those of stream took longer
 # than idle DRAM does, as they may where it is short of bandwidth; those of walk did not.
-synthetic_database samples.db "DELETE FROM reading; DELETE FROM counter"
-"$MEMLAG" analyze samples.db
+analyzed samples.db "DELETE FROM reading; DELETE FROM counter"
 expect "verdicts without counters" "$(answer samples.db "
         SELECT function, verdict FROM line_view LIMIT 2")" \
 "stream|dram
@@ -225,7 +220,7 @@ expect "the ledger says so" "$(answer samples.db "
 # own, where ASKING loads asked for lines and had them from the cache.
 lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
 {
-        synthetic_database lines.db "
+        analyzed lines.db "
                 INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
                 INSERT INTO name VALUES (11, 'build'), (12, '/src/build.c');
                 INSERT INTO code_location VALUES (6, 1, 0x1060, 11, 12, 60);
@@ -236,7 +231,6 @@ lines_on_their_way() # lines_on_their_way FIRST LAST ASKING [SQL]
                 FROM generate_series(0, 381 + $3) AS n;
                 INSERT INTO attribution SELECT sample_id, 6, NULL, 0, NULL, NULL, NULL FROM sample
                 WHERE ip = 0x401060; ${4-}"
-        "$MEMLAG" analyze lines.db
         answer lines.db "SELECT verdict FROM line_view WHERE function = 'build'"
 }
 expect "18 of 18 from the cache, in intervals that read DRAM" "$(lines_on_their_way 0 3 18)" cache
@@ -259,7 +253,7 @@ expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
 # interval 4. Hits that are fast do not wait for DRAM.
 bursts() # bursts LATENCY
 {
-        synthetic_database bursts.db "
+        analyzed bursts.db "
                 INSERT INTO data_source VALUES (5, 'load', 'LFB', 'hit', 'none', 0, NULL);
                 UPDATE reading SET value = value * 3 / 10
                 WHERE counter_id = 7 AND start_ns = 4000000;
@@ -268,7 +262,6 @@ bursts() # bursts LATENCY
                 FROM (SELECT sample_id AS id, row_number() OVER (ORDER BY time_ns) - 1 AS n
                       FROM sample WHERE ip = 0x401010 AND time_ns / 1000000 = 4)
                 WHERE sample_id = id"
-        "$MEMLAG" analyze bursts.db
         answer bursts.db "SELECT coalesce(contended, 'unknown') FROM interval_view
                           WHERE interval_id = 4"
 }
@@ -276,9 +269,8 @@ expect "slow hits of fill buffers show a short phase" "$(bursts 500)" 1
 expect "fast hits show none" "$(bursts 60)" unknown
 
 # What memlag loads into the program is no object of the user's; the sums are as before.
-synthetic_database own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
+analyzed own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
         UPDATE data_object SET module_id = 2 WHERE name = 'table'"
-"$MEMLAG" analyze own_objects.db
 expect "objects that are not memlag's" "$(answer own_objects.db "
         SELECT o.object, o.latency_share = r.latency_share
         FROM object_view AS o JOIN (SELECT 'orders' AS object, 200000 / 228000.0 AS latency_share
@@ -292,13 +284,12 @@ expect "memlag's in the ledger" "$(answer own_objects.db "
         SELECT value FROM ledger WHERE kind = 'in objects of memlag itself'")" 300
 
 # Impossible readings and numbers are counted, not believed.
-synthetic_database hostile.db "
+analyzed hostile.db "
         INSERT INTO reading VALUES (5, 5, 1, 1, 1), (6, 9223372036854775807, 1, 1, 1),
                 (-9, 4, 1, 1, 1);
         INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id, stack_id) VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
                 (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
         INSERT INTO attribution VALUES (9001, 4711, 4712, -1, 4713, NULL, NULL)"
-"$MEMLAG" analyze hostile.db
 expect "impossible readings" "$(answer hostile.db "
         SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3
 expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM interval")" 10
@@ -306,7 +297,7 @@ expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM inte
 # M17's classes. The chase through L3 takes 53 cycles a load. Interval 0: alone; 1: with 24
 # independent multiplications beside each load, 29 of 53 cycles without execution; 2: buffers
 # full in 60 % of the cycles; 3: stalls without memory; 8: neither.
-synthetic_database stalls.db "
+analyzed stalls.db "
         INSERT INTO counter (counter_id, name, unit) VALUES (20, 'cycle_activity.cycles_no_execute', 'cycles'),
                 (21, 'cycle_activity.stalls_l1d_pending', 'cycles'),
                 (22, 'cycle_activity.stalls_l2_pending', 'cycles'),
@@ -319,7 +310,6 @@ synthetic_database stalls.db "
         SELECT id * 1000000, (id + 1) * 1000000, t.value, counter_id,
                CAST(round(part * 2000000) AS INTEGER)
         FROM gain, generate_series(1, 4) AS t"
-"$MEMLAG" analyze stalls.db
 expect "stalls" "$(answer stalls.db "
         SELECT interval_id, round(productive_ratio, 3), round(latency_ratio, 3),
                round(bandwidth_ratio, 3), round(other_stall_ratio, 3), round(l2_ratio, 3),
@@ -339,11 +329,10 @@ expect "utilisation of the machine" "$(answer run.db "
         WHERE interval_id IN (0, 4)")" \
 "100.0|0.026|
 100.0|0.9|"
-synthetic_database peaks.db "
+analyzed peaks.db "
         INSERT INTO machine VALUES ('saturating_cores', 6, 'cores', 'c'),
                 ('dram_bandwidth_gbs_1', 40, 'GB/s', 'c'), ('dram_bandwidth_gbs_4', 95, 'GB/s', 'c'),
                 ('dram_bandwidth_gbs_8', 100, 'GB/s', 'c')"
-"$MEMLAG" analyze peaks.db
 expect "utilisation of the cores" "$(answer peaks.db "
         SELECT active_cores, saturating_cores, peak_gbs, round(use_ratio, 3)
         FROM utilisation_view WHERE interval_id IN (4, 8)")" \

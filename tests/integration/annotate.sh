@@ -217,8 +217,7 @@ for option in "--source-path elsewhere/deep" "--substitute-path $PWD=$PWD/elsewh
         "$MEMLAG" annotate -i hot.db $option walk | grep -q '/\* chase \*/' || fail "no text with $option"
 done
 # Builds name sources by way of other directories. What leads out of FROM is not in TO.
-changed hot.db dotted.db "UPDATE name SET text = '/build/objects/../src/./hot.c' WHERE text LIKE '%/hot.c'"
-"$MEMLAG" analyze dotted.db
+analyzed_change hot.db dotted.db "UPDATE name SET text = '/build/objects/../src/./hot.c' WHERE text LIKE '%/hot.c'"
 for option in "/build=elsewhere" "/build/src=elsewhere/deep" "/build/objects/../src=elsewhere/deep"; do
         mkdir -p elsewhere/src && cp -p elsewhere/deep/hot.c elsewhere/src/
         "$MEMLAG" annotate -i dotted.db --substitute-path "$option" walk | grep -q '/\* chase \*/' || fail "no text with $option"
@@ -263,8 +262,7 @@ changed hot.db viewless.db "DROP VIEW sample_view"
 refuses 1 "^memlag annotate: cannot read .*viewless.db: no such table: sample_view; make its views anew with 'memlag analyze'$" \
         "$MEMLAG" annotate -i viewless.db walk
 # Findings without names.
-changed hot.db nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL;
+analyzed_change hot.db nameless.db "UPDATE code_location SET function_id = NULL, file_id = NULL, line = NULL;
         DELETE FROM code_frame"
-"$MEMLAG" analyze nameless.db
 "$MEMLAG" annotate -i nameless.db >out || fail "without names: status $?"
 grep -q "^\[hot\]: [0-9]* samples" out || fail "a module is not shown where functions have no names: $(cat out)"

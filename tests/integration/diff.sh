@@ -41,18 +41,15 @@ expect "the range holds the change" "$(column "before.db after.db" \
 expect "what did not change" "$(column "before.db after.db" "count(*)" \
         "NOT $walk AND (verdict NOT IN ('no-difference', 'too-few-samples') OR difference + 0 <> 0)")" 0
 # Both sides have fewer samples than a verdict needs, one of them a long wait.
-changed before.db few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
+analyzed_change before.db few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 10)"
-"$MEMLAG" analyze few.db
-changed few.db fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
+analyzed_change few.db fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 1);
         UPDATE sample SET retire_latency_cycles = 1 WHERE ip = 0x401020"
-"$MEMLAG" analyze fewer.db
 expect "too few samples" "$(column "few.db fewer.db" verdict "$walk")" too-few-samples
 # Page faults are all recorded: with as many, few samples are enough.
-changed few.db faults.db "INSERT INTO page_fault SELECT sample_id, 30, 1000, 4096 FROM sample
+analyzed_change few.db faults.db "INSERT INTO page_fault SELECT sample_id, 30, 1000, 4096 FROM sample
         WHERE ip = 0x401020"
-"$MEMLAG" analyze faults.db
 expect "page faults" "$(column "faults.db faults.db" verdict "$walk")" no-difference
 expect "the other way round" "$(column "after.db before.db" verdict "$walk")" worse
 expect "the same twice" "$(column "before.db before.db" "count(*) > 2" 1)" 1
@@ -98,9 +95,8 @@ expect "--top" "$("$MEMLAG" diff --format csv --top 1 before.db after.db | sed 1
 # Several recordings of both: figures are their means, here of 18 and 9 million cycles and of
 # 4.5 and 17, and what differs as much from run to run is no difference.
 for made in before2:90 after2:170; do
-        changed before.db ${made%:*}.db "UPDATE sample SET retire_latency_cycles = ${made#*:}
+        analyzed_change before.db ${made%:*}.db "UPDATE sample SET retire_latency_cycles = ${made#*:}
                 WHERE ip = 0x401020;"
-        "$MEMLAG" analyze ${made%:*}.db
 done
 for order in "before.db --before before2.db after.db --after after2.db" \
         "--after after2.db --before before2.db before.db after.db"; do
@@ -128,11 +124,10 @@ grep -q '^copy.db has the same samples as before.db' table || fail "nothing is s
 # A program that was renamed is the same one as well where the first recordings also ran
 # another program, which another of the other side ran too.
 for made in after:1 after2:0; do
-        changed ${made%:*}.db new-${made%:*}.db "
+        analyzed_change ${made%:*}.db new-${made%:*}.db "
                 UPDATE process SET executable = '/bin/new';
                 UPDATE module SET path = '/bin/new';
                 INSERT INTO process SELECT 2, 101, 1, '/bin/helper', 0, 1 WHERE ${made#*:}"
-        "$MEMLAG" analyze new-${made%:*}.db
 done
 changed before2.db helped.db "INSERT INTO process VALUES (2, 101, 1, '/bin/helper', 0, 1)"
 expect "programs of all recordings" "$(column \

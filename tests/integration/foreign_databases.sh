@@ -8,8 +8,7 @@ set -o pipefail
 
 # It ends what hangs.
 SECONDS_MOST=60
-synthetic_database whole.db
-"$MEMLAG" analyze whole.db
+analyzed whole.db
 "$MEMLAG" report --top 0 whole.db >whole
 
 # commands DATABASE: each reads it, to its end in time

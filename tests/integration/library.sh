@@ -121,6 +121,20 @@ synthetic_database()
                 ".read '$SOURCE_DIR/tests/integration/synthetic.sql'" "${2-}"
 }
 
+# analyzed FILE [SQL]: a synthetic_database with its findings.
+analyzed()
+{
+        synthetic_database "$@"
+        "$MEMLAG" analyze "$1"
+}
+
+# analyzed_change DATABASE COPY SQL: the same of a copy with SQL's change.
+analyzed_change()
+{
+        changed "$@"
+        "$MEMLAG" analyze "$2"
+}
+
 # by_version COMPILER VERSION OLD NEW: prints OLD where COMPILER is of VERSION or an earlier
 # one, else NEW: later ones were seen to say less of where values are.
 by_version()

@@ -49,8 +49,7 @@ expect "the first line of a changed model" "$(
         "$MEMLAG" report -v note.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers, not measured: ./made-up --quick"
 # With caches only no load waits for a value: nothing is said of what overlaps.
-changed memlag.db caches.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
-"$MEMLAG" analyze caches.db
+analyzed_change memlag.db caches.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
 "$MEMLAG" report -v caches.db | tr '\n' ' ' >caches
 for words in "caches only, without what waits for what" "Contention: not known with caches only" "97% dram," \
         "verdict not given: dram-contention and in-core"; do
@@ -317,13 +316,12 @@ done
 ends 2 "$MEMLAG" report --summary --format=json
 
 # Of objects and types those that the chosen code accessed, with their figures of all code.
-changed memlag.db touched.db "INSERT INTO module VALUES (9, '/lib/other.so', NULL);
+analyzed_change memlag.db touched.db "INSERT INTO module VALUES (9, '/lib/other.so', NULL);
         UPDATE code_location SET module_id = 9 WHERE location_id = 2;
         INSERT INTO data_type VALUES (1, 'struct order', 64), (2, 'struct ring', 16);
         INSERT INTO type_field VALUES (1, 1, 'id', 'int', 0, 4), (2, 2, 'next', 'struct ring*', 0, 8);
         UPDATE attribution SET field_id = 1 WHERE location_id = 1 OR location_id = 2 AND sample_id % 4 = 0;
         UPDATE attribution SET field_id = 2 WHERE location_id = 2 AND sample_id % 4 > 0"
-"$MEMLAG" analyze touched.db
 touched() { # ARGUMENTS: of each row the name and the samples
         "$MEMLAG" report --format csv "$@" touched.db | python3 -c '
 import csv, sys
@@ -358,9 +356,8 @@ for row in csv.DictReader(sys.stdin):
 # which they tell something.
 untold()
 {
-        synthetic_database untold.db "$1; UPDATE sample SET latency_cycles = 20
+        analyzed untold.db "$1; UPDATE sample SET latency_cycles = 20
                 WHERE ip = 0x401010 AND sample_id % 3"
-        "$MEMLAG" analyze untold.db
         for by in line function object thread; do
                 "$MEMLAG" report --by $by --format csv --top 0 untold.db
         done | python3 -c '
@@ -435,8 +432,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 # ---- what served the samples is not known: that is not "none by DRAM" ----------------
-synthetic_database levels.db "UPDATE data_source SET level = 'NA'"
-"$MEMLAG" analyze levels.db
+analyzed levels.db "UPDATE data_source SET level = 'NA'"
 sqlite3 levels.db "INSERT INTO data_type (type_id, name, size_bytes) VALUES (9, 'struct node', 8);
         INSERT INTO type_field (field_id, type_id, name, type, offset_bytes, size_bytes)
                 VALUES (9, 9, 'next', 'struct node *', 0, 8);
@@ -459,10 +455,9 @@ done
 "$MEMLAG" annotate -i levels.db stream >out
 says '% *400 *- *500 ' out
 # Of those that tell it all are DRAM's, however few these are.
-synthetic_database levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM';
+analyzed levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM';
         UPDATE sample SET data_source_id = (SELECT data_source_id FROM data_source
                 WHERE level = 'NA' AND op = 'load') WHERE ip = 0x401010 AND sample_id % 2"
-"$MEMLAG" analyze levels.db
 for by in line function object caller thread; do
         expect "the column DRAM by $by where DRAM alone is known" "$(drams $by | grep -v '^-$')" 100%
         expect "level_samples by $by" "$("$MEMLAG" report --by $by --top 0 --format csv levels.db | python3 -c '
@@ -474,8 +469,7 @@ done
 says '% *400 *100% ' out
 
 # ---- a database of an older version: completed first, by all that read findings -------
-synthetic_database present.db
-"$MEMLAG" analyze present.db
+analyzed present.db
 old_database()
 {
         rm -f old.db

@@ -53,19 +53,17 @@ expect "what is explained" "$(sed -n 's/^\(dram-[a-z]*\): .*/\1/p' weighed.txt |
 "$MEMLAG" report -v before.db | tr '\n' ' ' | grep -q 'Latency by verdict: 88% dram-contention, 9% dram-latency' ||
         fail "without stalled time verdicts are not weighed by latency"
 # What held up less than a tenth of that is no advice, however long it waited.
-changed memlag.db overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
-"$MEMLAG" analyze overlap.db
+analyzed_change memlag.db overlap.db "UPDATE sample SET retire_latency_cycles = 2 WHERE ip = 0x401010"
 expect "what is worth a word" "$("$MEMLAG" report -v overlap.db | sed -n 's/^\(dram-[a-z]*\): .*/\1/p')" dram-latency
 
 # A hundred equal samples are known well: no row but the first may have as much. Five among
 # many are no lead to be sure of, and one is none.
 ! "$MEMLAG" report -v | grep -q 'estimate of samples' || fail "the walk's lead is doubted"
-changed memlag.db chance.db "
+analyzed_change memlag.db chance.db "
         UPDATE sample SET retire_latency_cycles = 0;
         UPDATE sample SET retire_latency_cycles = 7 WHERE ip = 0x401010;
         UPDATE sample SET retire_latency_cycles = 7000 WHERE sample_id =
                 (SELECT min(sample_id) FROM sample WHERE ip = 0x401020)"
-"$MEMLAG" analyze chance.db
 first chance.db | grep -q ' stream$' || fail "one sample leads: $(first chance.db)"
 long='very long sample'
 "$MEMLAG" report -v chance.db | tr '\n' ' ' | grep -q "  *1 $long" ||
@@ -81,8 +79,7 @@ first chance.db | grep -q ' walk$' || fail "five samples do not lead: $(first ch
 says "first row's lies between 3\.0 and 16\.2% with 95 % confidence, and 1 other row may have as much" chance.prose
 # Samples that stand for more cycles than there were (72.0 and 2.8 million of 72.08) have the
 # parts of these that they have of each other.
-changed memlag.db beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
-"$MEMLAG" analyze beyond.db
+analyzed_change memlag.db beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
 holds beyond.db 1 "SELECT abs(sum(stalled_ratio) - 1) < 1e-9 AND max(stalled_ratio) < 1 AND
         abs(max(stalled_ratio) / sum(stalled_ratio) - 72.0 / 74.8) < 0.001
         FROM line_view"
