@@ -31,26 +31,15 @@ static struct attribute *format_attributes[5] = {
     &format_attr_l3missonly.attr,
 };
 
-static ssize_t zen4_ibs_extensions_show(struct device *device,
-                                        struct device_attribute *attribute, char *text)
-{
-        return sysfs_emit(text, "1\n");
-}
-static DEVICE_ATTR_RO(zen4_ibs_extensions);
+PMU_FILE(zen4_ibs_extensions, sysfs_emit(text, "1\n"));
 
 static struct attribute *capability_attributes[] = {
     &dev_attr_zen4_ibs_extensions.attr,
     NULL,
 };
 
-static const struct attribute_group format_group = {
-    .name = "format",
-    .attrs = format_attributes,
-};
-static const struct attribute_group capability_group = {
-    .name = "caps",
-    .attrs = capability_attributes,
-};
+PMU_DIRECTORY(format, "format", format_attributes);
+PMU_DIRECTORY(capability, "caps", capability_attributes);
 static const struct attribute_group *ibs_groups[] = {
     &format_group,
     &capability_group,

@@ -28,12 +28,7 @@ PMU_EVENT_ATTR_STRING(cas_count_write, event_writes, "event=0x05,umask=0xf0");
 PMU_EVENT_ATTR_STRING(cas_count_write.scale, event_writes_scale, "6.103515625e-5");
 PMU_EVENT_ATTR_STRING(cas_count_write.unit, event_writes_unit, "MiB");
 
-static ssize_t cpumask_show(struct device *device, struct device_attribute *attribute,
-                            char *text)
-{
-        return cpumap_print_to_pagebuf(true, text, cpumask_of(0));
-}
-static DEVICE_ATTR_RO(cpumask);
+PMU_FILE(cpumask, cpumap_print_to_pagebuf(true, text, cpumask_of(0)));
 
 static struct attribute *format_attributes[] = {
     &format_attr_event.attr,
@@ -51,14 +46,8 @@ static struct attribute *event_attributes[] = {
 };
 static struct attribute *other_attributes[] = {&dev_attr_cpumask.attr, NULL};
 
-static const struct attribute_group format_group = {
-    .name = "format",
-    .attrs = format_attributes,
-};
-static const struct attribute_group event_group = {
-    .name = "events",
-    .attrs = event_attributes,
-};
+PMU_DIRECTORY(format, "format", format_attributes);
+PMU_DIRECTORY(event, "events", event_attributes);
 static const struct attribute_group other_group = {.attrs = other_attributes};
 static const struct attribute_group *imc_groups[] = {
     &format_group,

@@ -25,44 +25,27 @@ char *pmu_name = "icelake";
 module_param(pmu_name, charp, 0444);
 MODULE_PARM_DESC(pmu_name, "text of caps/pmu_name");
 
+static const struct {
+        int (*open)(void);
+        void (*close)(void);
+} parts[] = {
+    {kernel_symbols_find},         {counters_open},
+    {journal_open, journal_close}, {control_open, control_close},
+    {events_open, events_close},   {imc_open, imc_close},
+    {ibs_open, ibs_close},         {cores_open},
+};
+
 static int __init scripted_pmu_init(void)
 {
-        int error = kernel_symbols_find();
+        int error = 0;
+        size_t i;
 
+        for (i = 0; i < ARRAY_SIZE(parts) && !error; i++)
+                error = parts[i].open();
         if (error)
-                return error;
-        error = counters_open();
-        if (error)
-                return error;
-        error = journal_open();
-        if (error)
-                return error;
-        error = control_open();
-        if (error)
-                goto close_journal;
-        error = events_open();
-        if (error)
-                goto close_control;
-        error = imc_open();
-        if (error)
-                goto close_events;
-        error = ibs_open();
-        if (error)
-                goto close_imc;
-        error = cores_open();
-        if (error)
-                goto close_ibs;
-        return 0;
-close_ibs:
-        ibs_close();
-close_imc:
-        imc_close();
-close_events:
-        events_close();
-close_control:
-        control_close();
-close_journal:
-        journal_close();
+                for (i--; i > 0; i--)
+                        if (parts[i - 1].close)
+                                parts[i - 1].close();
         return error;
 }
 

@@ -143,6 +143,20 @@ int cores_open(void);
 bool event_is_small(const struct perf_event *event);
 bool hybrid_permits(const struct perf_event *event); /* it on its CPU */
 
+/* A file of a PMU's directory, of the text that the expression writes. */
+#define PMU_FILE(name, ...)                                                              \
+        static ssize_t name##_show(struct device *device,                                \
+                                   struct device_attribute *attribute, char *text)       \
+        {                                                                                \
+                return __VA_ARGS__;                                                      \
+        }                                                                                \
+        static DEVICE_ATTR_RO(name)
+
+/* GROUP_group, a directory of a PMU's. */
+#define PMU_DIRECTORY(group, directory, attributes)                                      \
+        static const struct attribute_group group##_group = {.name = directory,          \
+                                                             .attrs = attributes}
+
 /* sysfs.c: the layout of the kernel's own Intel PMU, of a small core with the file CPUS;
  * NULL: it has none. */
 const struct attribute_group **sysfs_groups(bool small, struct device_attribute *cpus);

@@ -41,26 +41,11 @@ static struct attribute *event_attributes[6] = {
     &event_instructions.attr.attr,
 };
 
-static ssize_t max_precise_show(struct device *device, struct device_attribute *attribute,
-                                char *text)
-{
-        return sysfs_emit(text, "%d\n", max_precise);
-}
-static DEVICE_ATTR_RO(max_precise);
+PMU_FILE(max_precise, sysfs_emit(text, "%d\n", max_precise));
 
-static ssize_t pmu_name_show(struct device *device, struct device_attribute *attribute,
-                             char *text)
-{
-        return sysfs_emit(text, "%s\n", pmu_name);
-}
-static DEVICE_ATTR_RO(pmu_name);
+PMU_FILE(pmu_name, sysfs_emit(text, "%s\n", pmu_name));
 
-static ssize_t branches_show(struct device *device, struct device_attribute *attribute,
-                             char *text)
-{
-        return sysfs_emit(text, "32\n");
-}
-static DEVICE_ATTR_RO(branches);
+PMU_FILE(branches, sysfs_emit(text, "32\n"));
 
 static struct attribute *capability_attributes[] = {
     &dev_attr_max_precise.attr,
@@ -69,12 +54,7 @@ static struct attribute *capability_attributes[] = {
     NULL,
 };
 
-static ssize_t rdpmc_show(struct device *device, struct device_attribute *attribute,
-                          char *text)
-{
-        return sysfs_emit(text, "0\n");
-}
-static DEVICE_ATTR_RO(rdpmc);
+PMU_FILE(rdpmc, sysfs_emit(text, "0\n"));
 
 static struct attribute *other_attributes[3] = {&dev_attr_rdpmc.attr};
 static struct attribute *other_attributes_small[3] = {&dev_attr_rdpmc.attr};
@@ -86,18 +66,9 @@ static struct attribute *event_attributes_small[] = {
     NULL,
 };
 
-static const struct attribute_group format_group = {
-    .name = "format",
-    .attrs = format_attributes,
-};
-static const struct attribute_group event_group = {
-    .name = "events",
-    .attrs = event_attributes,
-};
-static const struct attribute_group capability_group = {
-    .name = "caps",
-    .attrs = capability_attributes,
-};
+PMU_DIRECTORY(format, "format", format_attributes);
+PMU_DIRECTORY(event, "events", event_attributes);
+PMU_DIRECTORY(capability, "caps", capability_attributes);
 static const struct attribute_group event_group_small = {
     .name = "events",
     .attrs = event_attributes_small,
