@@ -4,29 +4,21 @@
 #ifndef MEMLAG_SYMBOLIZE_INTERVAL_MAP_H
 #define MEMLAG_SYMBOLIZE_INTERVAL_MAP_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define INTERVAL_NONE UINT32_MAX
 
-struct interval_node;
-
 /* Zero-initialised: empty. */
 struct interval_map {
-        struct interval_node *nodes;
-        size_t capacity;
-        size_t used;
-        uint32_t root; /* index + 1; 0: empty */
-        uint32_t free_list;
-        uint32_t random_state;
+        void *root; /* of a tree of search.h */
 };
 
 /* Puts [START, END) there as ID. 0 or -ENOMEM. */
 int interval_map_put(struct interval_map *map, uint64_t start, uint64_t end, uint32_t id);
 
-/* Takes away what is left of ID between START and END. 0 or -ENOMEM. */
-int interval_map_drop(struct interval_map *map, uint64_t start, uint64_t end,
-                      uint32_t id);
+/* Takes away what is left of ID between START and END. */
+void interval_map_drop(struct interval_map *map, uint64_t start, uint64_t end,
+                       uint32_t id);
 
 /* The id at ADDR, or INTERVAL_NONE. */
 uint32_t interval_map_find(const struct interval_map *map, uint64_t addr);

@@ -106,7 +106,7 @@ int timeline_advance(struct timeline *timeline, int64_t time_ns)
                               start->period.start_ns <= time_ns;
                 bool ends =
                     timeline->ended < timeline->count && end->period.end_ns < time_ns;
-                int error;
+                int error = 0;
 
                 if (starts && (!ends || start->period.start_ns <= end->period.end_ns)) {
                         error = interval_map_put(&timeline->layers[start->layer],
@@ -114,8 +114,8 @@ int timeline_advance(struct timeline *timeline, int64_t time_ns)
                         timeline->started++;
                         timeline->mapping_changes += start->layer == LAYER_MAPPING;
                 } else if (ends) {
-                        error = interval_map_drop(&timeline->layers[end->layer],
-                                                  end->start, end->end, end->index);
+                        interval_map_drop(&timeline->layers[end->layer], end->start,
+                                          end->end, end->index);
                         timeline->ended++;
                         timeline->mapping_changes += end->layer == LAYER_MAPPING;
                 } else {
