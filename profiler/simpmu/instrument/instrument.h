@@ -17,6 +17,12 @@ struct temporary_form;
 struct block_sites;
 struct scheduled;
 
+/* A call that tests a load, and the function to call if nothing waits for its value. */
+struct load_call {
+        IRCallee *callee; /* NULL: there is none */
+        void *if_unused;
+};
+
 /* The pass over one block. */
 struct pass {
         IRSB *out;
@@ -26,6 +32,7 @@ struct pass {
         struct block_sites *sites;
         struct depend_state depend;
         struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
+        struct load_call call_of_slot[LAST_SLOT - FIRST_SLOT];
         struct access_site *last_load; /* of the current instruction, or NULL */
         IRExpr *last_address;          /* of LAST_LOAD, in the old block */
         ULong used;                    /* values that something waits for */
@@ -200,6 +207,8 @@ Bool load_waits_for_stores(const struct pass *pass);
 /* Adds such a load from ADDRESS. MODELLED: it has called the model already. */
 void load_add(struct pass *pass, const struct access_site *site, IRExpr *address,
               Bool modelled);
+/* Nothing waits for the load of CALL. */
+void load_drop_value(const struct load_call *call);
 
 /* ---- instrument_stored.c ---- */
 

@@ -422,7 +422,10 @@ void access_add_helper_call(struct pass *pass, const IRDirty *call)
 /* Loads without dependent instructions need not report their arrival. */
 void access_drop_unused_slots(const struct pass *pass)
 {
-        for (UInt i = 0; i < pass->loads; i++)
-                if ((pass->used >> (FIRST_SLOT + i) & 1) == 0)
-                        pass->load_of_slot[i]->slot = UNUSED_VALUE;
+        for (UInt i = 0; i < pass->loads; i++) {
+                if ((pass->used >> (FIRST_SLOT + i) & 1) != 0)
+                        continue;
+                pass->load_of_slot[i]->slot = UNUSED_VALUE;
+                load_drop_value(&pass->call_of_slot[i]);
+        }
 }

@@ -74,45 +74,47 @@ test_stores(Addr address, const struct access_site *site, ULong slack, Bool alia
                 test_value(address, site);
 }
 
-static __attribute__((noinline)) void
-model_load(Addr address, const struct access_site *site, ULong slack, Bool aliases)
+/* All tests of a load that the model has seen if the filter does not know its line.
+ * VALUE: something waits for it. */
+HOT_PATH void test(Addr address, const struct access_site *site, ULong slack,
+                   UInt size_bytes, Bool aliases, Bool value)
 {
-        model_call(site, address);
-        test_stores(address, site, slack, aliases);
-}
-
-HOT_PATH void load(Addr address, const struct access_site *site, ULong slack,
-                   UInt size_bytes, Bool aliases)
-{
-        if (__builtin_expect(!passes_filter(address, size_bytes), 0))
-                model_load(address, site, slack, aliases);
-        else if (__builtin_expect(other_store(address, size_bytes) ||
-                                      (aliases && near_alias(address)),
-                                  0))
+        if (__builtin_expect(
+                other_store(address, size_bytes) || (aliases && near_alias(address)), 0))
                 test_stores(address, site, slack, aliases);
-        else if (__builtin_expect(may_be_late(address, slack), 0))
+        else if (value && __builtin_expect(may_be_late(address, slack), 0))
                 test_value(address, site);
 }
 
-/* A function for each size, with and without aliases. The compiler evaluates both. */
-#define LOAD_OF(BYTES)                                                                   \
-        static void load_##BYTES(Addr address, const struct access_site *site,           \
-                                 ULong slack)                                            \
+/* A function for each size, with and without aliases and a value. The compiler evaluates
+ * all three. */
+#define LOAD(NAME, BYTES, ALIASES, VALUE)                                                \
+        static __attribute__((noinline)) void model_##NAME(                              \
+            Addr address, const struct access_site *site, ULong slack)                   \
         {                                                                                \
-                load(address, site, slack, BYTES, False);                                \
+                model_call(site, address);                                               \
+                test(address, site, slack, BYTES, ALIASES, VALUE);                       \
         }                                                                                \
-        static void load_or_alias_##BYTES(Addr address, const struct access_site *site,  \
-                                          ULong slack)                                   \
+        static void NAME(Addr address, const struct access_site *site, ULong slack)      \
         {                                                                                \
-                load(address, site, slack, BYTES, True);                                 \
+                if (__builtin_expect(!passes_filter(address, BYTES), 0))                 \
+                        model_##NAME(address, site, slack);                              \
+                else                                                                     \
+                        test(address, site, slack, BYTES, ALIASES, VALUE);               \
         }
-LOAD_OF(1)
-LOAD_OF(2)
-LOAD_OF(4)
-LOAD_OF(8)
-LOAD_OF(16)
-LOAD_OF(32)
-#undef LOAD_OF
+#define LOADS_OF(BYTES)                                                                  \
+        LOAD(load_##BYTES, BYTES, False, True)                                           \
+        LOAD(load_or_alias_##BYTES, BYTES, True, True)                                   \
+        LOAD(unused_load_##BYTES, BYTES, False, False)                                   \
+        LOAD(unused_load_or_alias_##BYTES, BYTES, True, False)
+LOADS_OF(1)
+LOADS_OF(2)
+LOADS_OF(4)
+LOADS_OF(8)
+LOADS_OF(16)
+LOADS_OF(32)
+#undef LOADS_OF
+#undef LOAD
 
 static void test_only(Addr address, const struct access_site *site, ULong slack)
 {
@@ -124,18 +126,23 @@ static void test_with_aliases(Addr address, const struct access_site *site, ULon
         test_stores(address, site, slack, True);
 }
 
+#define FUNCTIONS(BYTES)                                                                 \
+        {                                                                                \
+                {unused_load_##BYTES, load_##BYTES},                                     \
+                {                                                                        \
+                        unused_load_or_alias_##BYTES, load_or_alias_##BYTES              \
+                }                                                                        \
+        }
 static load_function *function_of(const struct access_site *site, Bool aliases,
-                                  Bool modelled)
+                                  Bool value)
 {
-        static load_function *const loads[][2] = {
-            {load_1, load_or_alias_1},   {load_2, load_or_alias_2},
-            {load_4, load_or_alias_4},   {load_8, load_or_alias_8},
-            {load_16, load_or_alias_16}, {load_32, load_or_alias_32}};
+        static load_function *const loads[][2][2] = {FUNCTIONS(1),  FUNCTIONS(2),
+                                                     FUNCTIONS(4),  FUNCTIONS(8),
+                                                     FUNCTIONS(16), FUNCTIONS(32)};
 
-        if (modelled)
-                return aliases ? test_with_aliases : test_only;
-        return loads[ir_first_of(site->size_bytes)][aliases];
+        return loads[ir_first_of(site->size_bytes)][aliases][value];
 }
+#undef FUNCTIONS
 
 static Bool stores_something(const IRSB *in)
 {
@@ -162,7 +169,8 @@ void load_add(struct pass *pass, const struct access_site *site, IRExpr *address
                              stores_something(pass->in);
         const Long slack = (Long)tool_machine.l1d_latency + site->position -
                            (Long)tool_machine.forward_longest;
-        load_function *function = function_of(site, aliases, modelled);
+        load_function *function = modelled ? (aliases ? test_with_aliases : test_only)
+                                           : function_of(site, aliases, True);
         IRDirty *call = unsafeIRDirty_0_N(
             3, "simpmu_load", VG_(fnptr_to_fnentry)(function),
             mkIRExprVec_3(address, ir_constant((Addr)site), ir_constant((ULong)slack)));
@@ -170,4 +178,13 @@ void load_add(struct pass *pass, const struct access_site *site, IRExpr *address
         model_call = access_load_call();
         ir_reads_frame(pass, call); /* it may be sampled */
         ir_add_call(pass, call, NULL);
+        if (!modelled && site->slot < LAST_SLOT)
+                pass->call_of_slot[site->slot - FIRST_SLOT] =
+                    (struct load_call){call->cee, function_of(site, aliases, False)};
+}
+
+void load_drop_value(const struct load_call *call)
+{
+        if (call->callee != NULL)
+                call->callee->addr = VG_(fnptr_to_fnentry)(call->if_unused);
 }
