@@ -149,6 +149,7 @@ struct report_summary {
         double kernel_s;
         double split_ratio; /* share of loads crossing a line boundary */
         double alias_ratio; /* share of loads that matched a store's low address bits */
+        double mispredicted_ratio; /* branches predicted wrongly in a cycle */
         double page_faults;
         double fault_ratio;
         double call_ratio;

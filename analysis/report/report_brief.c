@@ -50,6 +50,8 @@ static const double PREFETCH_GAIN_MIN = 0.02;
 static const double KNEE_LEFT = 0.5;
 /* Share of the loads; fewer cost hardly any time. */
 static const double SPLIT_RATIO_MIN = 0.1;
+/* Wrong predictions in a cycle; one takes 10 cycles or more. */
+static const double MISPREDICTED_MIN = 0.02;
 
 /* ---- how much ---- */
 
@@ -159,12 +161,52 @@ static void say_splits(FILE *text, const struct report_summary *summary)
                     " %.0f %% of the loads crossed a line border (split loads), which "
                     "takes a port of L1 twice: align the data.",
                     100 * summary->split_ratio);
-        if (summary->alias_ratio >= SPLIT_RATIO_MIN)
+}
+
+/* A load that need not wait long for the store costs nothing. */
+static int say_aliases(struct db *db, FILE *text, const struct report_summary *summary,
+                       struct diag *diag)
+{
+        static const char sql[] =
+            "WITH blocked AS (SELECT line, file, function FROM sample"
+            " JOIN data_source USING (data_source_id) JOIN sample_location USING "
+            "(sample_id)"
+            " JOIN location USING (location_id) WHERE raw >> 40 & 7 = 4" /* BLK_ADDR */
+            " GROUP BY 1, 2, 3 ORDER BY total(retire_latency_cycles) DESC LIMIT 1) "
+            "SELECT coalesce(" REPORT_BASE(
+                "b.file") "|| ':' || b.line, b.function)"
+                          " FROM line_finding AS f JOIN blocked AS b ON f.line IS b.line"
+                          " AND f.file IS b.file AND f.function IS b.function"
+                          " WHERE stalled_ratio >= " PLACE_SHARE_MIN;
+        sqlite3_stmt *row;
+        int code;
+
+        if (!(summary->alias_ratio >= SPLIT_RATIO_MIN))
+                return 0;
+        code = statement_first(db, sql, &row, diag);
+        if (code > 0) {
+                char *line = statement_printable(row, 0);
+                fprintf(
+                    text,
+                    " %.0f %% of the loads, most at %s, came after a store to another "
+                    "page with the same lowest 12 bits of the address (4 KiB "
+                    "aliasing), and waited for it: move one of the arrays by 64 "
+                    "bytes or more.",
+                    100 * summary->alias_ratio, line ? line : "-");
+                free(line);
+        }
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
+/* No line has this time. */
+static void say_predictions(FILE *text, const struct report_summary *summary)
+{
+        if (summary->mispredicted_ratio >= MISPREDICTED_MIN)
                 fprintf(text,
-                        " %.0f %% of the loads came after a store to another page with "
-                        "the same lowest 12 bits of the address (4 KiB aliasing), and "
-                        "waited for it: move one of the arrays by 64 bytes or more.",
-                        100 * summary->alias_ratio);
+                        " A branch was predicted wrongly every %.0f cycles: that costs "
+                        "time beside the memory's.",
+                        1 / summary->mispredicted_ratio);
 }
 
 static void say_timer(FILE *text, const struct report_summary *summary)
@@ -184,8 +226,12 @@ static void say_timer(FILE *text, const struct report_summary *summary)
 static int say_further(struct db *db, FILE *text, const struct report_summary *summary,
                        struct diag *diag)
 {
+        int code;
+
         say_splits(text, summary);
-        return report_say_libraries(db, text, diag);
+        say_predictions(text, summary);
+        code = say_aliases(db, text, summary, diag);
+        return code ? code : report_say_libraries(db, text, diag);
 }
 
 static int say_time(struct db *db, FILE *text, const struct report_summary *summary,

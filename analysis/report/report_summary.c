@@ -71,11 +71,13 @@ static const char latency_sql[] =
         " EXISTS (SELECT 1 FROM threshold WHERE name = '" STATEMENT_STALL_LIMIT "') "
 
 static const char others_sql[] =
-    "SELECT (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) FROM function_finding)"
-    " * CASE WHEN " STALLS_CUT
-    " THEN (SELECT total(s.retire_latency_cycles) / total(" STATEMENT_STALL ")"
-    "  FROM sample AS s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0)"
-    " ELSE 1 END, total(latency_share) "
+    "WITH rows AS (SELECT sum(stalled_ratio - coalesce(fault_ratio, 0)) AS stalled,"
+    "  1 - total(fault_ratio) AS most FROM function_finding) "
+    "SELECT (SELECT CASE WHEN" STALLS_CUT
+    "  THEN min(most, stalled * (SELECT total(s.retire_latency_cycles)"
+    "   / total(" STATEMENT_STALL ") FROM sample AS s" STATEMENT_MEMORY_SAMPLES
+    "   AND s.retire_latency_cycles > 0))"
+    "  ELSE stalled END FROM rows), total(latency_share) "
     "FILTER (WHERE verdict IN ('sharing', 'remote-memory')),"
     " total(latency_share) FILTER (WHERE verdict IN ('sharing', 'tlb')),"
     " total(latency_share) FILTER (WHERE verdict = 'sharing')"
@@ -211,6 +213,7 @@ static void set_ratios(const struct reading *reading)
         summary->sb_full_ratio = counts[CONCEPT_STORE_BUFFER] / cycles;
         summary->split_ratio = counts[CONCEPT_SPLIT_LOADS] / counts[CONCEPT_LOADS];
         summary->alias_ratio = counts[CONCEPT_ALIASED_LOADS] / counts[CONCEPT_LOADS];
+        summary->mispredicted_ratio = counts[CONCEPT_MISPREDICTED] / cycles;
         summary->page_faults = counts[CONCEPT_PAGE_FAULTS];
         summary->fault_ratio = counts[CONCEPT_KERNEL_FAULT] / cycles;
         summary->call_ratio = counts[CONCEPT_KERNEL_CALL] / cycles;

@@ -255,6 +255,19 @@ NOINLINE static void store_below(long steps, long distance)
         }
 }
 
+/* Nothing waits for these loads, which take less time than the chain beside them. */
+NOINLINE static void store_below_unused(long steps)
+{
+        static volatile uint64_t memory[1024] __attribute__((aligned(4096)));
+        uint64_t chain = 3;
+
+        for (long i = 0; i < steps; i++) {
+                memory[0] = (uint64_t)i;
+                (void)memory[4096 / sizeof(memory[0])];
+                __asm__ volatile(FOUR("imul %0, %0\n") : "+r"(chain)::"cc");
+        }
+}
+
 static void count_locked(long steps)
 {
         uint64_t count = 0;
@@ -477,6 +490,8 @@ static int run(const char *kernel, long steps, void *p)
                 store_and_load(steps, kernel + 6);
         else if (strncmp(kernel, "count-", 6) == 0)
                 count_in_memory(steps, kernel + 6);
+        else if (strcmp(kernel, "alias-unused") == 0)
+                store_below_unused(steps);
         else if (strncmp(kernel, "alias-", 6) == 0)
                 store_below(steps, atol(kernel + 6));
         else if (strncmp(kernel, "fresh-", 6) == 0)

@@ -372,4 +372,16 @@ def samples():
 first = samples()
 if not first or samples() != first:
     sys.exit("two runs of one program have other samples")
+
+# The first lines of a report tell wrong predictions, which are no wait of a line, and aliases
+# if anything waits for them.
+for kernel, words, told in (("branch-random", "predicted wrongly", True),
+                            ("branch-never", "predicted wrongly", False),
+                            ("alias-4096", "4 KiB aliasing", True),
+                            ("alias-unused", "4 KiB aliasing", False)):
+    (counters, *_), = record([kernel], *ALIASING, steps=MANY // 2)
+    assert kernel != "alias-unused" or counters[ALIAS] > MANY // 3, counters
+    report = subprocess.run([MEMLAG, "report", "core.db"], check=True, capture_output=True, text=True)
+    if (words in " ".join(report.stdout.split())) != told:
+        sys.exit(f"{kernel}: {report.stdout}")
 print("ok")

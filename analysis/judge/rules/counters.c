@@ -39,6 +39,7 @@ static const struct {
     {"mem_inst_retired.split_loads", CONCEPT_SPLIT_LOADS},
     {"mem_uops_retired.split_loads", CONCEPT_SPLIT_LOADS}, /* Haswell, Broadwell */
     {"ld_blocks_partial.address_alias", CONCEPT_ALIASED_LOADS},
+    {"br_misp_retired.all_branches", CONCEPT_MISPREDICTED},
     {"page-faults", CONCEPT_PAGE_FAULTS}, /* of the kernel and the simulated PMU */
     {"kernel.fault_cycles", CONCEPT_KERNEL_FAULT},
     {"kernel.call_cycles", CONCEPT_KERNEL_CALL},

@@ -27,6 +27,7 @@ enum concept {
         CONCEPT_KERNEL_FAULT, /* unhalted cycles in the kernel for page faults */
         CONCEPT_KERNEL_CALL,  /* unhalted cycles in the kernel for system calls */
         CONCEPT_OFFCORE,      /* lines requested beyond L2, with prefetches */
+        CONCEPT_MISPREDICTED, /* retired branches that were predicted wrongly */
         CONCEPT_COUNT,
         CONCEPT_NONE = CONCEPT_COUNT
 };
