@@ -188,11 +188,12 @@ static int find_intervals(struct analysis *a, struct diag *diag)
 /* ---- samples and the ledger ---- */
 
 /* The loads that a sample stands for. Samples may by chance stand for more cycles than
- * the run has without its page faults. The number is then reduced. */
+ * the run has without its page faults, even with the longest cut. The number is then
+ * reduced. */
 static int find_loads_per_sample(struct analysis *a, struct diag *diag)
 {
         static const char sql[] =
-            "SELECT (SELECT total(s.retire_latency_cycles) FROM sample AS "
+            "SELECT (SELECT total(" STATEMENT_STALL ") FROM sample AS "
             "s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0),"
             " (SELECT total(f.kernel_cycles) FROM page_fault AS f"
             "  JOIN sample USING (sample_id))";

@@ -84,6 +84,14 @@ holds beyond.db 1 "SELECT abs(sum(stalled_ratio) - 1) < 1e-9 AND max(stalled_rat
         abs(max(stalled_ratio) / sum(stalled_ratio) - 72.0 / 74.8) < 0.001
         FROM line_view"
 holds beyond.db 4 "SELECT value FROM ledger WHERE kind GLOB 'stalled beyond*'"
+# One long sample that stands for more cycles than there were takes nothing from other rows.
+changed memlag.db beyond.db "UPDATE sample SET retire_latency_cycles = 100000 WHERE sample_id =
+                (SELECT min(sample_id) FROM sample WHERE ip = 0x401040)"
+"$MEMLAG" analyze beyond.db
+holds beyond.db 24.97 "SELECT round(100 * stalled_ratio, 2) FROM line_view WHERE function = 'walk'"
+holds beyond.db 1 "SELECT sum(stalled_ratio) <= 1 FROM line_view"
+"$MEMLAG" report beyond.db >beyond.txt
+says "stalled the program for 100\.0 % of its" beyond.txt
 
 # Loads whose address is lost are in no row of objects and types, which these reports tell.
 changed memlag.db lost.db "UPDATE sample SET addr = NULL WHERE ip = 0x401010;
