@@ -29,6 +29,8 @@ enum diff_count {
         COUNT_MEASURED_CPU,
         COUNT_CYCLES,
         COUNT_INSTRUCTIONS,
+        COUNT_MISPREDICTED, /* branches; no line has this time, nor that of the next */
+        COUNT_CALLS,        /* system calls */
         COUNT_DRAM_READ,
         COUNT_DRAM_WRITE,
         COUNT_LMRL,

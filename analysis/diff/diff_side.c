@@ -159,6 +159,8 @@ const struct diff_count_name diff_count_names[DIFF_COUNTS] = {
     [COUNT_MEASURED_CPU] = {"measured_cpu", "CPU time, measured", "ns"},
     [COUNT_CYCLES] = {"cycles", "cycles", "cycles"},
     [COUNT_INSTRUCTIONS] = {"instructions", "instructions", "instructions"},
+    [COUNT_MISPREDICTED] = {"mispredicted", "wrong predictions", "branches"},
+    [COUNT_CALLS] = {"call_cycles", "cycles of system calls", "cycles"},
     [COUNT_DRAM_READ] = {"dram_read", "bytes read from DRAM", "bytes"},
     [COUNT_DRAM_WRITE] = {"dram_write", "bytes written to DRAM", "bytes"},
     [COUNT_LMRL] = {"lmrl", "LMRL, cycles", "cycles"},
@@ -217,6 +219,8 @@ static void set_counts(struct diff_side *side, const struct run_counters *counte
         counts[COUNT_MEASURED_CPU] = side->measured_cpu_ns;
         counts[COUNT_CYCLES] = counters->total_cycles;
         counts[COUNT_INSTRUCTIONS] = counted(counters, &sum, CONCEPT_INSTRUCTIONS);
+        counts[COUNT_MISPREDICTED] = counted(counters, &sum, CONCEPT_MISPREDICTED);
+        counts[COUNT_CALLS] = counted(counters, &sum, CONCEPT_KERNEL_CALL);
         counts[COUNT_DRAM_READ] = counted(counters, &sum, CONCEPT_DRAM_READ);
         counts[COUNT_DRAM_WRITE] = counted(counters, &sum, CONCEPT_DRAM_WRITE);
         counts[COUNT_LMRL] = interval_metrics(&sum, counters->known, NAN).lmrl_cycles;

@@ -165,6 +165,18 @@ sqlite3 two.db "DELETE FROM sample WHERE sample_id % 2 = 0"
 expect "time on CPUs" "$("$MEMLAG" diff --by run --format csv one.db two.db 2>err | sed -n 2p | cut -d, -f 1,3,4)" \
         "on_cpus,$(sqlite3 one.db "SELECT printf('%d,', 1000000 * count(*)) FROM sample")$(sqlite3 two.db \
                 "SELECT printf('%d', 1000000 * count(*)) FROM sample")"
+# What no line has is counted.
+for counts in "fewer 30 500" "more 90 2000"; do
+        set -- $counts
+        changed before.db "$1.db" "INSERT INTO counter (counter_id, name, unit) VALUES
+                (901, 'br_misp_retired.all_branches', ''), (902, 'kernel.call_cycles', '');
+                INSERT INTO reading (start_ns, end_ns, thread_id, counter_id, value)
+                SELECT min(start_ns), min(end_ns), thread_id, 901, $2 FROM reading
+                UNION SELECT min(start_ns), min(end_ns), thread_id, 902, $3 FROM reading"
+done
+expect "counts of no line" "$("$MEMLAG" diff --by run --format csv fewer.db more.db | grep -E '^(mispredicted|call_cycles),')" \
+"mispredicted,branches,30,90,3
+call_cycles,cycles,500,2000,4"
 # Programs are told too: on standard error, and in JSON. Each recording lost 7 records.
 setting ldlat_cycles 1000000
 sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('state', 'recording')"
