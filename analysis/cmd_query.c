@@ -156,6 +156,7 @@ static int run(const struct arguments *arguments, const char *sql)
         bool lacks_findings = false;
         const struct query_limits limits = {arguments->time_limit_s,
                                             arguments->memory_limit_mb << 20};
+        query_begin();
         int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
         if (!code)
                 code = db_keep_more(db, &diag);

@@ -376,6 +376,39 @@ static int run_statements(struct db *db, const char *sql, enum format format, FI
 
 /* ---- limits ---- */
 
+/* An aggregate that lacks memory reads on to the last row before it fails, so the
+ * allocator notes it for is_late. SQLite has one allocator for a process. */
+static sqlite3_mem_methods plain_allocator;
+static bool lacked_memory;
+
+static void *noted(void *memory, int bytes)
+{
+        const int large = 1 << 20; /* caches manage with less */
+
+        lacked_memory |= !memory && bytes >= large;
+        return memory;
+}
+
+static void *noting_malloc(int bytes)
+{
+        return noted(plain_allocator.xMalloc(bytes), bytes);
+}
+
+static void *noting_realloc(void *memory, int bytes)
+{
+        return noted(plain_allocator.xRealloc(memory, bytes), bytes);
+}
+
+void query_begin(void)
+{
+        if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain_allocator) != SQLITE_OK)
+                return;
+        sqlite3_mem_methods noting = plain_allocator;
+        noting.xMalloc = noting_malloc;
+        noting.xRealloc = noting_realloc;
+        sqlite3_config(SQLITE_CONFIG_MALLOC, &noting);
+}
+
 static int64_t now_s(void)
 {
         struct timespec now;
@@ -386,7 +419,7 @@ static int64_t now_s(void)
 static int is_late(void *context)
 {
         const struct limits_kept *kept = context;
-        return kept->limit_s > 0 && now_s() >= kept->end_s;
+        return lacked_memory || (kept->limit_s > 0 && now_s() >= kept->end_s);
 }
 
 /* Limits the whole process, which only runs the query: SQLite does not count its memory
@@ -422,12 +455,12 @@ static void end_limits(sqlite3 *sqlite, const struct limits_kept *kept)
 /* Whether a limit made statements fail with SQLite's RESULT. */
 static int over_limit(int result, const struct query_limits *limits, struct diag *diag)
 {
-        if (result == SQLITE_INTERRUPT)
+        if (result == SQLITE_INTERRUPT && !lacked_memory)
                 return diag_set(diag, -ETIME,
                                 "the query was ended after %lld s; give it longer with "
                                 "--time-limit",
                                 (long long)limits->seconds);
-        if (result == SQLITE_NOMEM && limits->memory_bytes > 0)
+        if ((result == SQLITE_NOMEM || lacked_memory) && limits->memory_bytes > 0)
                 return diag_set(diag, -ENOMEM,
                                 "the query needs more memory than %lld MB; give it more "
                                 "with --memory-limit",

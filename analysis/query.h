@@ -16,6 +16,9 @@ struct query_limits {
         int64_t memory_bytes;
 };
 
+/* Call this before a database is opened: a query that lacks memory then ends at once. */
+void query_begin(void);
+
 /* Runs the statements of SQL up to the first error, and prints their results. Tables and
  * CSV have an empty line between results; JSON has one array per line. WIDTH: see
  * render_begin. *LACKS_FINDINGS: the statements read findings, but `memlag analyze` has

@@ -253,6 +253,11 @@ grep -q 'after 1 s; give it longer with --time-limit' err || fail "an endless qu
 large='SELECT length(hex(zeroblob(100000000)))'
 ! query --memory-limit 64 "$large" >out 2>err || fail "200 MB are within 64 MB"
 grep -q 'more memory than 64 MB; give it more with --memory-limit' err || fail "a large query: $(cat err)"
+# An aggregate is told so long before its last row.
+growing='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000)
+        SELECT length(group_concat(zeroblob(1000000))) FROM n'
+! timeout 60 "$MEMLAG" query --time-limit 0 --memory-limit 64 "$growing" >out 2>err || fail "1 TB are within 64 MB"
+grep -q 'more memory than 64 MB' err || fail "a growing text: $(cat err)"
 expect "a large query with more memory" "$(query --format csv --memory-limit 1000 "$large" | tail -n 1)" 200000000
 # A right-to-left override, with which what follows reads backwards.
 expect "marks of direction" "$(query "SELECT char(8238) || 'cba' AS text" | tail -n 1)" '\xe2\x80\xaecba'
