@@ -13,28 +13,6 @@
 #include "type_by_block.h"
 #include "type_by_instruction.h"
 
-/* Starts from the assumption that each block has its allocation's type. */
-static void block_evidence_begin(struct sample_types *finder)
-{
-        const struct raw *raw = finder->sweep->raw;
-
-        for (size_t i = 0; i < raw->stack_count; i++)
-                finder->blocks[i] =
-                    (struct block_type){.type = TYPE_NONE, .item = TYPE_NONE};
-        /* Blocks without samples too: they belong to the same objects. */
-        for (size_t i = 0; i < raw->total_count; i++)
-                if (raw->totals[i].stack != RAW_NONE)
-                        finder->blocks[raw->totals[i].stack] = block_type_of_allocation(
-                            finder->sweep, finder->types, raw->totals[i].stack);
-        for (size_t i = 0; i < raw->allocation_count; i++) {
-                uint32_t stack = raw->allocations[i].stack;
-
-                if (stack != RAW_NONE)
-                        finder->blocks[stack] =
-                            block_type_of_allocation(finder->sweep, finder->types, stack);
-        }
-}
-
 /* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
 static void block_evidence_learn(struct sample_types *finder,
                                  const struct sample_location *location, uint32_t stack)
@@ -260,7 +238,9 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->place_count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
-        block_evidence_begin(sample_types);
+        /* At first each block is assumed to have its allocation's type. */
+        for (uint32_t i = 0; i < sweep->raw->stack_count; i++)
+                sample_types->blocks[i] = block_type_of_allocation(sweep, types, i);
         return 0;
 }
 

@@ -114,33 +114,34 @@ int pass_date_stacks(struct sweep *sweep)
 
 /* ---- one process ---- */
 
-static int begin_past(struct sweep *sweep, uint32_t process)
+/* Begins the timelines of all processes. */
+static int begin_pasts(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
-        struct process_past *past = &sweep->pasts[process];
+        struct process_past *pasts = sweep->pasts;
+        int error = 0;
 
-        if (past->begun)
-                return 0;
-        past->begun = true;
-        past->next_date = sweep->first_date[process];
-        for (size_t i = sweep->mappings.first[process];
-             i < sweep->mappings.first[process + 1]; i++)
-                if (timeline_add_mapping(&past->timeline, raw, sweep->mappings.order[i]) <
-                    0)
-                        return -ENOMEM;
-        for (size_t i = sweep->allocations.first[process];
-             i < sweep->allocations.first[process + 1]; i++)
-                if (timeline_add_allocation(&past->timeline, raw,
-                                            sweep->allocations.order[i]) < 0)
-                        return -ENOMEM;
-        return timeline_sort(&past->timeline);
+        pass_forget(sweep);
+        for (size_t i = 0; i < raw->mapping_count && !error; i++)
+                if (raw->mappings[i].process != RAW_NONE)
+                        error = timeline_add_mapping(
+                            &pasts[raw->mappings[i].process].timeline, raw, i);
+        for (size_t i = 0; i < raw->allocation_count && !error; i++)
+                if (raw->allocations[i].process != RAW_NONE)
+                        error = timeline_add_allocation(
+                            &pasts[raw->allocations[i].process].timeline, raw, i);
+        for (size_t i = 0; i < raw->process_count && !error; i++) {
+                pasts[i].next_date = sweep->first_date[i];
+                error = timeline_sort(&pasts[i].timeline);
+        }
+        return error;
 }
 
 /* Advances to TIME_NS; stacks dated by then look up their places on the way. */
 static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
 {
         struct process_past *past = &sweep->pasts[process];
-        int error = begin_past(sweep, process);
+        int error = 0;
 
         while (!error && past->next_date < sweep->first_date[process + 1] &&
                sweep->dates[past->next_date].time_ns <= time_ns) {
@@ -169,14 +170,11 @@ void pass_forget(struct sweep *sweep)
         }
 }
 
-/* The whole past of PROCESS: everything that ever was at an address. EVER: it is that
-   already. */
+/* Lets PROCESS have everything that ever was at an address. EVER: it has that already. */
 static int whole_past(struct sweep *sweep, uint32_t process, bool *ever)
 {
-        int error = begin_past(sweep, process);
+        int error = *ever ? 0 : timeline_ever(&sweep->pasts[process].timeline);
 
-        if (!error && !*ever)
-                error = timeline_ever(&sweep->pasts[process].timeline);
         *ever = true;
         return error;
 }
@@ -320,6 +318,7 @@ int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
 {
         struct pass pass = {sweep, visit, context, diag};
 
-        pass_forget(sweep);
-        return samples_each(&sweep->samples, visit_sample, &pass, diag);
+        return begin_pasts(sweep) < 0
+                   ? diag_no_memory(diag)
+                   : samples_each(&sweep->samples, visit_sample, &pass, diag);
 }

@@ -310,21 +310,14 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
                    : 0;
 }
 
-static int read_store(struct reader *reader, sqlite3_stmt *row)
+static int read_source(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->store_ids, raw->store_count, row);
+        int error = add_row(reader, row, &raw->source_ids, &raw->stores,
+                            sizeof(*raw->stores), raw->source_count);
 
-        raw->store_count += error ? 0 : 1;
-        return error;
-}
-
-static int read_no_access(struct reader *reader, sqlite3_stmt *row)
-{
-        struct raw *raw = reader->raw;
-        int error = put_id(reader, &raw->no_access_ids, raw->no_access_count, row);
-
-        raw->no_access_count += error ? 0 : 1;
+        if (!error)
+                raw->stores[raw->source_count++] = sqlite3_column_int(row, 1) != 0;
         return error;
 }
 
@@ -394,12 +387,9 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
              " UNION ALL SELECT NULL, function, allocations, total_bytes, peak_bytes,"
              " stacks FROM allocation_pack WHERE EXISTS (SELECT 1 FROM allocation)",
              read_total},
-            {"SELECT data_source_id FROM data_source WHERE op = 'store'"
-             " ORDER BY data_source_id",
-             read_store},
-            {"SELECT data_source_id FROM data_source WHERE op = 'NA' AND level = 'NA'"
-             " ORDER BY data_source_id",
-             read_no_access},
+            {"SELECT data_source_id, op = 'store' FROM data_source"
+             " WHERE op = 'store' OR op = 'NA' AND level = 'NA' ORDER BY data_source_id",
+             read_source},
             {"SELECT clock_sample_id, module_id, file_offset_bytes, 0 FROM clock_sample"
              " UNION ALL SELECT instruction_sample_id, module_id, file_offset_bytes, 1"
              " FROM instruction_sample ORDER BY 4, 1",
@@ -474,8 +464,8 @@ void raw_free(struct raw *raw)
         free(raw->codes);
         free(raw->allocations);
         free(raw->totals);
-        free(raw->store_ids);
-        free(raw->no_access_ids);
+        free(raw->source_ids);
+        free(raw->stores);
         free(raw->clocks);
         free(raw->clock_ids);
         *raw = (struct raw){0};

@@ -111,10 +111,9 @@ struct raw {
         size_t allocation_count;
         struct raw_total *totals; /* by stack */
         size_t total_count;
-        int64_t *store_ids; /* the data sources of stores */
-        size_t store_count;
-        int64_t *no_access_ids; /* of data sources without an access to memory */
-        size_t no_access_count;
+        int64_t *source_ids; /* the data sources of stores, and without any access */
+        bool *stores;        /* which of them are of stores */
+        size_t source_count;
         struct raw_clock *clocks;
         int64_t *clock_ids;
         size_t clock_count;

@@ -32,21 +32,28 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
         return error;
 }
 
-bool samples_is_store(const struct samples *samples, const struct raw_sample *sample)
+/* The number of SAMPLE's data source among raw's; RAW_NONE: a load's, or not known. */
+static uint32_t source_of(const struct samples *samples, const struct raw_sample *sample)
 {
         const struct raw *raw = samples->raw;
 
-        return sample->has_source && raw_index(sample->data_source_id, raw->store_ids,
-                                               raw->store_count) != RAW_NONE;
+        return sample->has_source
+                   ? raw_index(sample->data_source_id, raw->source_ids, raw->source_count)
+                   : RAW_NONE;
+}
+
+bool samples_is_store(const struct samples *samples, const struct raw_sample *sample)
+{
+        const uint32_t source = source_of(samples, sample);
+
+        return source != RAW_NONE && samples->raw->stores[source];
 }
 
 bool samples_is_access(const struct samples *samples, const struct raw_sample *sample)
 {
-        const struct raw *raw = samples->raw;
+        const uint32_t source = source_of(samples, sample);
 
-        return !sample->has_source ||
-               raw_index(sample->data_source_id, raw->no_access_ids,
-                         raw->no_access_count) == RAW_NONE;
+        return source == RAW_NONE || samples->raw->stores[source];
 }
 
 /* ---- one after the other ---- */

@@ -9,43 +9,6 @@
 #include "pass.h"
 #include "place.h"
 
-/* ---- rows by process ---- */
-
-static int group(struct by_process *groups, size_t process_count, size_t row_count,
-                 const char *rows, size_t row_bytes, size_t process_at)
-{
-        groups->order = malloc((row_count + 1) * sizeof(*groups->order));
-        groups->first = calloc(process_count + 2, sizeof(*groups->first));
-        if (!groups->order || !groups->first)
-                return -ENOMEM;
-        for (int fill = 0; fill < 2; fill++) {
-                for (size_t i = 0; i < row_count; i++) {
-                        uint32_t process;
-
-                        memcpy(&process, rows + i * row_bytes + process_at,
-                               sizeof(process));
-                        if (process == RAW_NONE)
-                                continue;
-                        if (fill)
-                                groups->order[groups->first[process]++] = (uint32_t)i;
-                        else
-                                groups->first[process + 1]++;
-                }
-                for (size_t p = 0; !fill && p < process_count; p++)
-                        groups->first[p + 1] += groups->first[p];
-        }
-        /* Filling moved each start to the next process's. */
-        memmove(groups->first + 1, groups->first, process_count * sizeof(*groups->first));
-        groups->first[0] = 0;
-        return 0;
-}
-
-static void free_group(struct by_process *groups)
-{
-        free(groups->order);
-        free(groups->first);
-}
-
 /* ---- opening ---- */
 
 static int allocate(struct sweep *sweep)
@@ -70,23 +33,6 @@ static int allocate(struct sweep *sweep)
         return 0;
 }
 
-static int prepare(struct sweep *sweep)
-{
-        const struct raw *raw = sweep->raw;
-        int error = allocate(sweep);
-
-        if (!error)
-                error = group(&sweep->mappings, raw->process_count, raw->mapping_count,
-                              (const char *)raw->mappings, sizeof(*raw->mappings),
-                              offsetof(struct raw_mapping, process));
-        if (!error)
-                error =
-                    group(&sweep->allocations, raw->process_count, raw->allocation_count,
-                          (const char *)raw->allocations, sizeof(*raw->allocations),
-                          offsetof(struct raw_allocation, process));
-        return error ? error : pass_date_stacks(sweep);
-}
-
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag)
 {
@@ -94,7 +40,9 @@ int sweep_open(struct sweep *sweep, const struct raw *raw,
         sweep->search = search;
         int error = samples_open(&sweep->samples, db, raw, diag);
 
-        return !error && prepare(sweep) < 0 ? diag_no_memory(diag) : error;
+        return !error && (allocate(sweep) < 0 || pass_date_stacks(sweep) < 0)
+                   ? diag_no_memory(diag)
+                   : error;
 }
 
 /* ---- the first time over the samples ---- */
@@ -220,8 +168,6 @@ void sweep_free(struct sweep *sweep)
         if (sweep->pasts)
                 pass_forget(sweep);
         free_modules(sweep);
-        free_group(&sweep->mappings);
-        free_group(&sweep->allocations);
         free(sweep->dates);
         free(sweep->first_date);
         free(sweep->pasts);

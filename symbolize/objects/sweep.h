@@ -105,7 +105,6 @@ struct thread_module {
 /* A process while a pass goes through time. */
 struct process_past {
         struct timeline timeline;
-        bool begun;
         uint32_t state;   /* a number that no other past and no other mappings have */
         uint32_t changes; /* of the timeline's mappings, when STATE was given */
         size_t next_date; /* of its dated stacks */
@@ -117,12 +116,6 @@ struct stack_date {
         int64_t time_ns;
         uint32_t process;
         uint32_t stack;
-};
-
-/* Rows that belong to one process, by process. */
-struct by_process {
-        uint32_t *order; /* row indexes */
-        size_t *first;   /* of each process in ORDER; one more at the end */
 };
 
 struct sweep {
@@ -159,9 +152,7 @@ struct sweep {
         uint32_t *clock_places; /* of raw's clocks */
         struct thread_module *thread_modules; /* of raw's stacks */
         struct module_data *module_data;      /* of raw's modules */
-        struct by_process mappings;
-        struct by_process allocations;
-        struct stack_date *dates; /* by process and time */
+        struct stack_date *dates;             /* by process and time */
         size_t date_count;
         size_t *first_date;         /* of each process in DATES */
         struct process_past *pasts; /* of raw's processes */
