@@ -11,35 +11,6 @@ enum { STEPS_LIMIT = 1 << 13 };
 
 /* ---- the loop ---- */
 
-/* Sorts the edges inside of the body by the block that they lead to. */
-static int find_edges(struct pattern_loop *loop)
-{
-        const struct flow_code *code = loop->body.code;
-        size_t *end = calloc(code->block_count + 2, sizeof(*end));
-
-        loop->before = malloc((2 * loop->body.block_count + 1) * sizeof(*loop->before));
-        loop->before_first = end;
-        if (!loop->before || !end)
-                return -ENOMEM;
-        for (size_t i = 0; i < loop->body.block_count; i++)
-                for (int n = 0; n < 2; n++) {
-                        const size_t to = code->blocks[loop->body.blocks[i]].next[n];
-
-                        if (to != SIZE_MAX)
-                                end[to + 2]++;
-                }
-        for (size_t i = 2; i < code->block_count + 2; i++)
-                end[i] += end[i - 1];
-        for (size_t i = 0; i < loop->body.block_count; i++)
-                for (int n = 0; n < 2; n++) {
-                        const size_t to = code->blocks[loop->body.blocks[i]].next[n];
-
-                        if (to != SIZE_MAX)
-                                loop->before[end[to + 1]++] = loop->body.blocks[i];
-                }
-        return 0;
-}
-
 static int read_values(struct pattern_loop *loop)
 {
         const struct flow_code *code = loop->body.code;
@@ -67,7 +38,7 @@ static int read_values(struct pattern_loop *loop)
                         loop->written |= values->writes;
                 }
         }
-        return find_edges(loop);
+        return 0;
 }
 
 void pattern_loop_free(struct pattern_loop *loop)
@@ -76,8 +47,6 @@ void pattern_loop_free(struct pattern_loop *loop)
                 loop_body_free(&loop->body);
         free(loop->values);
         free(loop->first);
-        free(loop->before);
-        free(loop->before_first);
         *loop = (struct pattern_loop){.work = loop->work};
 }
 
@@ -147,17 +116,23 @@ static void look_through(struct loop_search *search, size_t block)
         search->blocks[search->count++] = block;
 }
 
-static void look_before(struct loop_search *search, size_t block)
-{
-        const struct pattern_loop *loop = search->loop;
-
-        for (size_t i = loop->before_first[block]; i < loop->before_first[block + 1]; i++)
-                look_through(search, loop->before[i]);
-}
-
 static void spend(struct loop_search *search, uint64_t work)
 {
         search->work_left -= work < search->work_left ? work : search->work_left;
+}
+
+/* Looks also in what leads to BLOCK. To read an edge is less work than an instruction. */
+static void look_before(struct loop_search *search, size_t block)
+{
+        const struct loop_body *body = &search->loop->body;
+
+        spend(search, body->block_count / 8);
+        for (size_t i = 0; i < body->block_count; i++) {
+                const size_t *next = body->code->blocks[body->blocks[i]].next;
+
+                if (next[0] == block || next[1] == block)
+                        look_through(search, body->blocks[i]);
+        }
 }
 
 /* Looks in BLOCK, backwards from before STEP, and then in the blocks before it. */

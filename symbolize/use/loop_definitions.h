@@ -16,11 +16,9 @@ struct pattern_loop {
         struct instruction_values *values; /* of the steps of the body, in order; NULL: no
                                               loop, or too large */
         size_t *first;                     /* of each block of the code, in VALUES */
-        size_t *before; /* blocks of the body that lead to each, one after another */
-        size_t *before_first; /* of each block of the code, in BEFORE */
-        uint64_t written;     /* registers */
-        uint32_t shortest;    /* instructions from BLOCK round to it, see loop_body.h */
-        uint64_t work;        /* in the whole function */
+        uint64_t written;                  /* registers */
+        uint32_t shortest; /* instructions from BLOCK round to it, see loop_body.h */
+        uint64_t work;     /* in the whole function */
 };
 
 /* Makes LOOP the innermost loop around BLOCK of CODE, a function that begins with block
