@@ -108,7 +108,6 @@ static APART double follow(const struct account *all, const struct rest *rests)
 #ifdef REWRITTEN
         return sum + (double)rests[at].balance[1];
 #else
-        (void)rests;
         return sum + (double)all[at].rest.balance[1];
 #endif
 }

@@ -269,7 +269,6 @@ cat >signal.c <<'END_C'
 static volatile long *table, sum;
 static void handler(int number)
 {
-        (void)number;
         for (unsigned long i = 0, x = 1; i < 20000; i++)
                 sum += table[(x = x * 6364136223846793005UL + 1) >> 45];
 }

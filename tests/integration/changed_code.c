@@ -162,14 +162,12 @@ typedef void writer(int fd, const char *path, int value);
 
 static void put_pwrite(int fd, const char *path, int value)
 {
-        (void)path;
         struct code now = returning(value);
         must(pwrite(fd, &now, sizeof(now), 0) == sizeof(now), "pwrite");
 }
 
 static void put_pwritev(int fd, const char *path, int value)
 {
-        (void)path;
         struct code now = returning(value);
         struct iovec part = {&now, sizeof(now)};
         must(pwritev(fd, &part, 1, 0) == sizeof(now), "pwritev");
@@ -186,7 +184,6 @@ static int source_of(int value)
 
 static void put_sendfile(int fd, const char *path, int value)
 {
-        (void)path;
         int source = source_of(value);
         lseek(fd, 0, SEEK_SET);
         must(sendfile(fd, source, NULL, sizeof(struct code)) == sizeof(struct code),
@@ -196,7 +193,6 @@ static void put_sendfile(int fd, const char *path, int value)
 
 static void put_splice(int fd, const char *path, int value)
 {
-        (void)path;
         struct code now = returning(value);
         int ends[2];
         loff_t start = 0;
@@ -208,7 +204,6 @@ static void put_splice(int fd, const char *path, int value)
 
 static void put_anew(int fd, const char *path, int value)
 {
-        (void)fd;
         unsigned char page[PAGE] = {0};
         struct code now = returning(value);
         memcpy(page, &now, sizeof(now));
@@ -229,7 +224,6 @@ static void put_in_child(int fd, const char *path, int value)
 
 static void put_in_childs_mapping(int fd, const char *path, int value)
 {
-        (void)path;
         pid_t child = fork();
         if (child == 0) {
                 *(struct code *)map(PROT_READ | PROT_WRITE, MAP_SHARED, fd) =

@@ -336,7 +336,6 @@ static void run(const char *command)
 }
 static void nest(int number)
 {
-        (void)number;
         show("in a handler");
         run("grep ^Sig.*: /proc/self/status | grep -v Q");
 }

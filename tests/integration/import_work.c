@@ -22,7 +22,6 @@ NOINLINE static void touch(char *pages)
 
 NOINLINE static void *work(void *unused)
 {
-        (void)unused;
         char *pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (pages == MAP_FAILED)

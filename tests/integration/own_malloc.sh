@@ -112,7 +112,6 @@ __attribute__((section(SECTION))) void *malloc(size_t size)
 }
 __attribute__((section(SECTION))) void free(void *block)
 {
-        (void)block;
 }
 __attribute__((section(SECTION))) void *calloc(size_t count, size_t size)
 {

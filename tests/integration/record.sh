@@ -120,7 +120,6 @@ static void ask(void)
 }
 int main(int argc, char **argv)
 {
-        (void)argv;
         setvbuf(stdout, NULL, _IONBF, 0);
         if (argc > 1) {
                 limit(RLIMIT_AS, 512 << 20, 768 << 20);
@@ -164,7 +163,6 @@ int main(int argc, char **argv)
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
         struct sock_fprog program = {4, code};
-        (void)argv;
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         if (argc > 1) /* asks only */
                 return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 ? errno : 0;

@@ -58,7 +58,6 @@ int main(int argc, char **argv)
 {
         int status;
         pid_t pid = argc > 1 ? (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0) : vfork();
-        (void)argv;
         if (pid == 0)
                 _exit(3);
         if (waitpid(pid, &status, __WALL) != pid)

@@ -9,7 +9,6 @@ program busy <<'END'
 static volatile sig_atomic_t signals;
 static void count(int number)
 {
-        (void)number;
         signals++;
 }
 int main(int argc, char **argv)

@@ -9,7 +9,6 @@ static pthread_barrier_t barrier;
 
 static void *wait_for_all(void *unused)
 {
-        (void)unused;
         pthread_barrier_wait(&barrier);
         return NULL;
 }

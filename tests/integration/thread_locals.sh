@@ -125,7 +125,6 @@ static __thread struct pair second[ITEMS];
         {                                                                                \
                 long sum = 0;                                                            \
                 unsigned x = 1;                                                          \
-                (void)frame;                                                             \
                 for (int i = 0; i < TURNS; i++) {                                        \
                         x = x * 1664525u + 1013904223u;                                  \
                         struct pair *pair = &array[(x >> 8) % ITEMS];                    \

@@ -38,7 +38,6 @@ NOINLINE static long follow(const long *all)
 
 static void *run(void *nothing)
 {
-        (void)nothing;
 #ifdef LOCAL
         prepare();
 #endif

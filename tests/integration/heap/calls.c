@@ -157,7 +157,6 @@ static void broken(void)
 
 static void *in_thread(void *argument)
 {
-        (void)argument;
         void *block = keep(malloc(123));
         expect_alloc("malloc", block, 123);
         return block;

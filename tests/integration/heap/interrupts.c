@@ -15,7 +15,6 @@ static void on_trap(int number)
 {
         void *mapping;
 
-        (void)number;
         steps++;
         if (steps != first && steps != second)
                 return;

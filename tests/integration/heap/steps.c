@@ -15,7 +15,6 @@ static int exits;
 
 static void on_trap(int number)
 {
-        (void)number;
         if (--steps_left >= 0)
                 return;
         if (exits)

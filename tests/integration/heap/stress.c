@@ -14,7 +14,6 @@ static void interrupt(int number)
 {
         void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        (void)number;
         if (page != MAP_FAILED)
                 munmap(page, 4096);
         interrupts++;
