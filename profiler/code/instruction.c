@@ -112,6 +112,7 @@ static void describe(const ZydisDecodedInstruction *decoded,
             category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET &&
             category != ZYDIS_CATEGORY_CALL && category != ZYDIS_CATEGORY_INTERRUPT &&
             !is_undefined(decoded->mnemonic);
+        instruction->nop = decoded->mnemonic == ZYDIS_MNEMONIC_NOP;
         instruction->base = instruction->index = INSTRUCTION_NO_REGISTER;
         instruction->loads = loaded && !is_prefetch(decoded);
         instruction->stores = !loaded && stored && !is_prefetch(decoded);

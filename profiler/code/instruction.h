@@ -13,6 +13,7 @@ struct instruction {
         size_t offset; /* from the first byte that was decoded */
         size_t length;
         bool continues; /* execution may continue at the next instruction in memory */
+        bool nop;       /* nothing waits for it */
         bool loads;
         bool stores; /* and does not load */
         /* The address that it accesses is base + index * scale + displacement; known

@@ -51,6 +51,8 @@ static int step_back_sample(void *context, uint32_t pid,
         if (!waited)
                 return sink_loss(clock->sink, "timer samples on unknown instructions", 1,
                                  "samples", diag);
+        if (waited->nop) /* padding before the target of a jump, mostly */
+                return 0;
         event->ip = waited_ip;
         if (!waited->loads && !waited->stores)
                 return 0;

@@ -13,6 +13,7 @@ enum {
         STORES = 1 << 1, /* and does not load */
         ENDS = 1 << 2,   /* does not go on behind itself */
         TELLS = 1 << 3,  /* its address */
+        PADS = 1 << 4,
 };
 
 struct expectation {
@@ -50,7 +51,8 @@ static const struct expectation expectations[] = {
     {"push %rbx", CODE("\x53"), STORES, 0},
     {"lea (%rdi),%rax", CODE("\x48\x8d\x07"), 0, 0},
     {"prefetcht0 (%rdi)", CODE("\x0f\x18\x0f"), 0, 0},
-    {"nopl (%rax)", CODE("\x0f\x1f\x00"), 0, 0},
+    {"nopl (%rax)", CODE("\x0f\x1f\x00"), PADS, 0},
+    {"xchg %ax,%ax", CODE("\x66\x90"), PADS, 0},
     {"movups %xmm0,(%rdi)", CODE("\x0f\x11\x07"), STORES | TELLS, 0x6000},
     {"add %rbx,%rax", CODE("\x48\x01\xd8"), 0, 0},
     {"movups (%rdi,%rcx,4),%xmm0", CODE("\x0f\x10\x04\x8f"), LOADS | TELLS,
@@ -73,9 +75,9 @@ TEST(single_instructions)
                 if (!instruction_last((const uint8_t *)expected->code, expected->length,
                                       &instruction))
                         fail_msg("%s: not decoded", expected->text);
-                int found = (instruction.loads ? LOADS : 0) |
-                            (instruction.stores ? STORES : 0) |
-                            (instruction.continues ? 0 : ENDS);
+                int found =
+                    (instruction.loads ? LOADS : 0) | (instruction.stores ? STORES : 0) |
+                    (instruction.nop ? PADS : 0) | (instruction.continues ? 0 : ENDS);
                 if (instruction_address(&instruction, IP, read_register, NULL, &address))
                         found |= TELLS;
                 if (found != expected->properties ||
