@@ -8,6 +8,8 @@
 
 static struct sampler sampler; /* of instructions */
 static struct sampler time;    /* of slots */
+static ULong due;              /* instructions at which a period ends */
+static ULong of_next;          /* samples of the instruction that runs next */
 
 void executed_start(void)
 {
@@ -23,9 +25,15 @@ Bool executed_are_sampled(void)
         return ring_control()->period_instructions != 0;
 }
 
+static void set_limit(void)
+{
+        tool_hot.executed_limit = of_next > 0 ? tool_hot.instructions : due;
+}
+
 void executed_thread_runs(void)
 {
-        tool_hot.executed_limit = tool_hot.instructions + sampler.countdown;
+        due = tool_hot.instructions + sampler.countdown;
+        set_limit();
 }
 
 static void write_sample(Addr ip)
@@ -42,27 +50,49 @@ static void write_sample(Addr ip)
         ring_publish(record);
 }
 
-static Addr one_of(const struct executed_stretch *stretch)
+/* Instruction number I of STRETCH has SAMPLES. A timer finds the program behind a jump:
+ * it reports the next instruction, and nothing says which one led there. */
+static void write_samples(const struct executed_stretch *stretch, UInt i, ULong samples)
+{
+        if (stretch->leaves && i + 1 == stretch->count)
+                of_next += samples;
+        else
+                for (; samples > 0; samples--)
+                        write_sample(stretch->each[i].ip);
+}
+
+static UInt one_of(const struct executed_stretch *stretch)
 {
         ULong left = sampler_random(&sampler) % stretch->slots;
-        const struct executed *each = stretch->each;
+        UInt i = 0;
 
-        for (; left >= each->slots; each++)
-                left -= each->slots;
-        return each->ip;
+        for (; left >= stretch->each[i].slots; i++)
+                left -= stretch->each[i].slots;
+        return i;
 }
 
 /* The stretch stands for the whole period, and the waits in it. */
-void executed_sample(const struct executed_stretch *stretch)
+static void end_period(const struct executed_stretch *stretch)
 {
         const ULong slots =
             sampler.period * stretch->slots / stretch->count + tool_thread->waited;
 
         tool_thread->waited = 0;
         sampler_rearm(&sampler);
-        executed_thread_runs();
+        due = tool_hot.instructions + sampler.countdown;
         for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
-                write_sample(one_of(stretch));
+                write_samples(stretch, one_of(stretch), 1);
+}
+
+void executed_sample(const struct executed_stretch *stretch)
+{
+        const ULong of_first = of_next;
+
+        of_next = 0;
+        write_samples(stretch, 0, of_first);
+        if (tool_hot.instructions > due)
+                end_period(stretch);
+        set_limit();
 }
 
 void executed_wrong(Addr ip, ULong slots)
@@ -71,4 +101,12 @@ void executed_wrong(Addr ip, ULong slots)
                 return;
         for (ULong samples = sampler_passes(&time, slots); samples > 0; samples--)
                 write_sample(ip);
+}
+
+void executed_refill(ULong slots)
+{
+        if (!executed_are_sampled())
+                return;
+        of_next += sampler_passes(&time, slots);
+        set_limit();
 }

@@ -217,17 +217,21 @@ struct executed {
         UInt slots; /* of the time */
 };
 struct executed_stretch {
-        UInt count; /* at least one */
-        UInt slots; /* of all */
+        UInt count;  /* at least one */
+        UInt slots;  /* of all */
+        Bool leaves; /* the last one calls, returns or jumps */
         struct executed each[];
 };
 void executed_start(void);
 Bool executed_are_sampled(void);
 void executed_thread_runs(void); /* another one than before */
-/* A period of instructions ends in STRETCH. */
+/* STRETCH has run: a period of instructions ends in it, or it has the next instruction.
+ */
 void executed_sample(const struct executed_stretch *stretch);
 /* A wrong prediction takes SLOTS, in which the program is at the instruction IP. */
 void executed_wrong(Addr ip, ULong slots);
+/* The same at the instruction that runs next. */
+void executed_refill(ULong slots);
 
 /* instrument.c */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

@@ -88,7 +88,7 @@ for bits in random equal; do
 done
 python "$SOURCE_DIR/tests/integration/with_clock_guess.c" <<'PYTHON'
 WIDTH, CYCLES, CHAIN = 4, 20, 6
-PERIOD, GUESSES = 50000, 5000000
+PERIOD, GUESSES, LOOKS = 50000, 5000000, 1000000
 text = open(sys.argv[1]).read().split('\n')
 
 
@@ -112,9 +112,13 @@ chained = samples('equal', loop) * PERIOD / GUESSES
 assert abs(chained / (CHAIN * WIDTH) - 1) < 0.08, chained
 guessed = [samples(bits, lines_of('way')) * PERIOD / GUESSES for bits in ('equal', 'random')]
 assert abs((guessed[1] - guessed[0]) / (0.5 * CYCLES * WIDTH) - 1) < 0.1, guessed
-# Until a wrong branch is decided the program waits for the load, not at the branch.
-loaded, decided = (samples('random', lines_of(each), 'look') for each in ('load', 'decide'))
-assert loaded > 5 * decided > 0, (loaded, decided)
+# A timer that finds a return before it retires reports the instruction behind the call.
+called = [samples(bits, lines_of('call'), 'ask') * PERIOD / LOOKS for bits in ('equal', 'random')]
+assert abs((called[1] - called[0]) / (0.5 * CYCLES * WIDTH) - 1) < 0.2, called
+# Until a wrong branch is decided the program waits for the latest load, not at the branch.
+loaded, hit, decided = (samples('random', lines_of(each), 'look')
+                        for each in ('load', 'hit', 'decide'))
+assert loaded > 5 * decided > 0 and loaded > 3 * hit, (loaded, hit, decided)
 PYTHON
 
 # The report has the column, and JSON the figure; without a first run neither is there.

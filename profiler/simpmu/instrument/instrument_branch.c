@@ -12,8 +12,8 @@ struct branch_site {
         struct waits decided;               /* for the operands of the branch */
         const struct code_stretch *stretch; /* that ends with it */
         Addr ip;
-        Addr waits_at;   /* a load that decides it, or IP */
-        Addr ways[2];    /* of a conditional branch: behind it, and where it leaves to */
+        ULong slots;     /* of the block's loads that decide it */
+        Addr *loads;     /* their instructions, in the order of their slots */
         UInt wrong;      /* mispredictions that asked for the join */
         UInt known_code; /* the amount of known code at the last check */
         Bool meets;
@@ -74,17 +74,38 @@ static uint64_t decided_at(const struct branch_site *site)
         return decided < most ? decided : most;
 }
 
-/* SITE's branch to TARGET was predicted wrongly and executes at DECIDED. The program
- * counts as waiting for its operands until then, and as being at TARGET afterwards, where
- * a timer finds it. */
-static void mispredict(const struct branch_site *site, Addr target, uint64_t decided)
+/* The load that decides SITE's branch last: the latest of those that L1 did not serve at
+ * once, or else the last one. The branch itself where no load of its block decides it. */
+static Addr waited_at(const struct branch_site *site)
+{
+        uint64_t latest = tool_hot.instructions + tool_thread->stall;
+        const Addr *load = site->loads;
+        Addr ip = site->ip;
+
+        if (site->slots != 0)
+                ip = load[__builtin_popcountll(site->slots) - 1];
+        for (ULong slots = site->slots; slots != 0; slots &= slots - 1, load++) {
+                const uint64_t ready = tool_hot.ready[__builtin_ctzll(slots)];
+                if (ready > latest) {
+                        latest = ready;
+                        ip = *load;
+                }
+        }
+        return ip;
+}
+
+/* SITE's branch was predicted wrongly and executes at DECIDED. The program counts as
+ * waiting for its operands until then, and as being behind it afterwards, where a timer
+ * finds it. */
+static void mispredict(const struct branch_site *site, uint64_t decided)
 {
         const ULong cost = tool_machine.mispredict_cost;
         const UInt weight = branch_sample_weight(&tool_thread->branches, &site->branch);
+        const Addr waited_ip = waited_at(site);
 
-        executed_wrong(site->waits_at,
+        executed_wrong(waited_ip,
                        thread_mispredict(&tool_hot, tool_thread, decided, cost, weight));
-        executed_wrong(target, cost * weight);
+        executed_refill(cost * weight);
 }
 
 /* The end of a window ends the calls. */
@@ -108,7 +129,7 @@ static VG_REGPARM(2) void call_direction(struct branch_site *site, UWord leaves)
         decided = decided_at(site);
         if (tool_machine.code != NULL)
                 follow_wrong_way(site, leaves != 0, decided);
-        mispredict(site, site->ways[leaves != 0], decided);
+        mispredict(site, decided);
 }
 
 static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
@@ -118,7 +139,7 @@ static VG_REGPARM(2) void call_target(struct branch_site *site, UWord target)
                 return;
         if (tool_thread->wrong.followed)
                 wrong_path_end(&tool_hot, tool_thread);
-        mispredict(site, target, decided_at(site));
+        mispredict(site, decided_at(site));
 }
 
 /* Exits belong to other instructions, too (repeated ones, traps). */
@@ -134,16 +155,17 @@ static Bool is_conditional_jump(Addr ip)
         return (*bytes & 0xf0) == 0x70 || (*bytes & 0xfc) == 0xe0; /* jcc; loop, jrcxz */
 }
 
-/* The last load of the block that a branch DEPENDS on, or the branch. */
-static Addr waits_at(const struct pass *pass, struct depend depends)
+/* Notes the loads of the block that SITE's branch DEPENDS on. */
+static void note_loads(struct pass *pass, struct depend depends, struct branch_site *site)
 {
-        const ULong loads = depends.on & SLOTS_MASK & ~(1ULL << LAST_SLOT);
-        const UInt highest = 63;
+        UInt count = 0;
 
-        return loads == 0 ? pass->ip
-                          : pass->load_of_slot[highest - FIRST_SLOT -
-                                               (UInt)__builtin_clzll(loads)]
-                                ->ip;
+        site->slots = depends.on & SLOTS_MASK & ~(1ULL << LAST_SLOT);
+        site->loads = site_new(pass, (SizeT)__builtin_popcountll(site->slots) *
+                                         sizeof(site->loads[0]));
+        for (ULong slots = site->slots; slots != 0; slots &= slots - 1)
+                site->loads[count++] =
+                    pass->load_of_slot[__builtin_ctzll(slots) - FIRST_SLOT]->ip;
 }
 
 static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decides)
@@ -154,7 +176,7 @@ static struct branch_site *site_of_branch(struct pass *pass, const IRExpr *decid
 
         site->stretch = pass->stretch;
         site->ip = pass->ip;
-        site->waits_at = waits_at(pass, depends);
+        note_loads(pass, depends, site);
         site->wrong = site->known_code = 0;
         site->meets = False;
         branch_init(&site->branch, pass->ip);
@@ -184,17 +206,6 @@ static void add_branch(struct pass *pass, const struct branch_site *site, IRDirt
                                          ir_read_hot(pass, &tool_hot.branch_limit))));
 }
 
-/* The instruction after the current one, inside the block or where it ends. */
-static Addr next_instruction(const struct pass *pass)
-{
-        const IRSB *in = pass->in;
-
-        for (Int i = pass->at + 1; i < in->stmts_used; i++)
-                if (in->stmts[i]->tag == Ist_IMark)
-                        return in->stmts[i]->Ist.IMark.addr;
-        return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : pass->ip;
-}
-
 /* The new exit tests the value that the call tests: VEX would compute the guard's flag
  * once more. */
 IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit)
@@ -206,8 +217,6 @@ IRStmt *branch_add_conditional(struct pass *pass, IRStmt *exit)
             !is_conditional_jump(pass->ip))
                 return exit;
         site = site_of_branch(pass, exit->Ist.Exit.guard);
-        site->ways[0] = next_instruction(pass);
-        site->ways[1] = exit->Ist.Exit.dst->Ico.U64;
         leaves = ir_assign(pass, Ity_I64, IRExpr_Unop(Iop_1Uto64, exit->Ist.Exit.guard));
         add_branch(pass, site,
                    call_with_constant(pass, "simpmu_direction", (void *)call_direction,

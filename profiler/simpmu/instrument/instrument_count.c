@@ -100,6 +100,42 @@ void count_latency(struct pass *pass, UInt slots)
         stretch->each[index].slots = cycles;
 }
 
+/* What runs behind the instruction of MARK, the last one of the block, is elsewhere. */
+static Bool leaves(const IRSB *in, const IRStmt *mark)
+{
+        const Addr ip = mark->Ist.IMark.addr;
+
+        if (in->jumpkind == Ijk_Call || in->jumpkind == Ijk_Ret)
+                return True;
+        if (in->jumpkind != Ijk_Boring)
+                return False;
+        return in->next->tag != Iex_Const ||
+               (in->next->Iex.Const.con->Ico.U64 != ip + mark->Ist.IMark.len &&
+                in->next->Iex.Const.con->Ico.U64 != ip); /* repeated */
+}
+
+/* Lists the instructions from statement FROM up to an exit. VEX follows some jumps within
+ * a block: their time counts where they lead. */
+static void list_executed(const IRSB *in, Int from, struct executed_stretch *stretch)
+{
+        const IRStmt *last = NULL;
+        Int i = from;
+
+        stretch->count = 0;
+        for (; i < in->stmts_used && in->stmts[i]->tag != Ist_Exit; i++) {
+                const IRStmt *mark = in->stmts[i];
+                if (mark->tag != Ist_IMark || heap_is_tracker(mark->Ist.IMark.addr))
+                        continue;
+                if (last != NULL &&
+                    last->Ist.IMark.addr + last->Ist.IMark.len != mark->Ist.IMark.addr)
+                        stretch->each[stretch->count - 1].ip = mark->Ist.IMark.addr;
+                stretch->each[stretch->count++] =
+                    (struct executed){mark->Ist.IMark.addr, 1};
+                last = mark;
+        }
+        stretch->leaves = i == in->stmts_used && leaves(in, last);
+}
+
 /* COUNT instructions from statement FROM on, after which the thread has executed SUM, may
  * contain one that is sampled. */
 static void add_executed(struct pass *pass, Int from, UInt count, IRExpr *sum)
@@ -108,14 +144,7 @@ static void add_executed(struct pass *pass, Int from, UInt count, IRExpr *sum)
             site_new(pass, sizeof(*stretch) + count * sizeof(stretch->each[0]));
         IRDirty *call;
 
-        stretch->count = 0;
-        for (Int i = from; stretch->count < count; i++) {
-                const IRStmt *statement = pass->in->stmts[i];
-                if (statement->tag == Ist_IMark &&
-                    !heap_is_tracker(statement->Ist.IMark.addr))
-                        stretch->each[stretch->count++] =
-                            (struct executed){statement->Ist.IMark.addr, 1};
-        }
+        list_executed(pass->in, from, stretch);
         stretch->slots = count;
         pass->executed = stretch;
         pass->executed_from = pass->counted;
