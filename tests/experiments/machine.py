@@ -18,7 +18,8 @@ correlation over the ten first of both lists.
 A single run's samples leave the order of like lines to chance. So the same is done with the
 samples of more runs under the timer alone (--runs), together. "again" is what a perfect model
 would reach: more runs beside the first (means), and of those together, one half beside the
-other. "sure" are the pairs of these lines whose order the runs together tell (their shares
+other. Where "again" is below 0.8, no model can be asked for 0.8. "lines" are so many that a
+correlation is over; of few it says little. "sure" are the pairs of these lines whose order the runs together tell (their shares
 differ by 1.96 standard errors), and how many of them the model has in that order.
 
 --keep DIR keeps recordings, and takes those that are there. No test: the figures are this
@@ -170,14 +171,14 @@ def correlation(a, b):
 
 
 def agreement(measured, model):
-    """(places, in common, in common or beside, rank correlation or None)"""
+    """(places, in common, in common or beside, rank correlation or None, its lines)"""
     five, others = first(measured), first(model)
     lines = list(dict.fromkeys(first(measured, RANKED) + first(model, RANKED)))
     sides = [ranks([side.get(line, 0) for line in lines]) for side in (measured, model)]
     rho = (correlation(*sides)
            if len(lines) >= 3 and all(len(set(side)) > 1 for side in sides) else None)
     return (len(five), sum(line in others for line in five),
-            sum(near(line, others) for line in five), rho)
+            sum(near(line, others) for line in five), rho, len(lines))
 
 
 def sure_pairs(measured, model, samples):
@@ -269,7 +270,7 @@ class Sums:
     def __init__(self):
         self.places = self.common = self.beside = self.good = self.ranked = 0
 
-    def add(self, places, common, beside, rho):
+    def add(self, places, common, beside, rho, _):
         self.places, self.common = self.places + places, self.common + common
         self.beside += beside
         self.ranked += rho is not None
@@ -290,10 +291,11 @@ class Table:
         self.sums = {way: Sums() for way in self.WAYS}
         self.again = Sums()
         self.pairs = self.right = 0
+        self.reached = {"time": [0, 0], "all": [0, 0]}  # by the model, of those that runs reach
         print("| program | timer samples | stalls: first five | rho | time: first five | beside |"
-              " rho | again | rho | all runs: first five | rho | again | rho | sure | right |"
-              " load |")
-        print("|---|" + "---:|" * 15)
+              " rho | again | rho | all runs: first five | rho | again | rho | lines | sure |"
+              " right | load |")
+        print("|---|" + "---:|" * 16)
 
     def add(self, name, found):
         for way, sums in self.sums.items():
@@ -303,12 +305,16 @@ class Table:
         self.pairs, self.right = (self.pairs + found["sure"][0], self.right + found["sure"][1])
         again = mean([each[1] for each in found["again"]])
         again_rho = mean([each[3] for each in found["again"] if each[3] is not None])
+        for way, ceiling in (("time", again_rho), ("all", found["halves"][3])):
+            if ceiling is not None and ceiling >= GOOD:
+                self.reached[way][0] += (found[way][3] or 0) >= GOOD
+                self.reached[way][1] += 1
         cells = [name, found["samples"]]
         for way in self.WAYS:
-            places, common, beside, rho = found[way]
+            places, common, beside, rho, _ = found[way]
             cells += [f"{common} of {places}"] + [beside] * (way == "time") + [number(rho)]
             cells += [f"{again:.1f}", number(again_rho)] if way == "time" else []
-        print("|", " | ".join(str(cell) for cell in [*cells, *found["sure"]]),
+        print("|", " | ".join(str(cell) for cell in [*cells, found["all"][4], *found["sure"]]),
               f"| {os.getloadavg()[0]:.1f} |", flush=True)
 
     def end(self):
@@ -316,6 +322,9 @@ class Table:
                           ("halves", "One half of the runs beside the other")):
             print(f"\n{text}: {self.sums[way].text()}.")
         print(f"\nSingle runs beside the first: {self.again.text()}.")
+        for way, text in (("time", "first run"), ("all", "runs together")):
+            print(f"\n{text.capitalize()}: {self.reached[way][1]} programs where other runs reach"
+                  f" {GOOD}; the model does in {self.reached[way][0]} of them.")
         print(f"\nPairs of sure order: {self.right} of {self.pairs} right.")
 
 
@@ -347,7 +356,7 @@ def main():
             if paths:
                 table.add(name, compare(*paths, name))
             else:
-                print(f"| {name} | not recorded |" + " |" * 14, flush=True)
+                print(f"| {name} | not recorded |" + " |" * 15, flush=True)
     table.end()
 
 
