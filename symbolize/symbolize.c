@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "append.h"
 #include "debuginfod.h"
 #include "kallsyms.h"
 #include "lost_names.h"
@@ -31,16 +32,6 @@ struct stage {
         struct debuginfod *debuginfod;
         uint64_t trace_types;                     /* as of the options */
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
-};
-
-/* The places, their accesses and the variables of one module, as lists of pointers. */
-struct work {
-        struct code_place **code;
-        size_t *code_first; /* of each module in CODE; one more at the end */
-        struct data_place **data;
-        size_t *data_first;
-        struct access **accesses;
-        size_t *access_first;
 };
 
 static int check_modules(struct stage *stage)
@@ -115,21 +106,6 @@ static int read_kallsyms(struct stage *stage, const char *path, struct diag *dia
         free(cached);
         raw_find_biases(&stage->raw, stage->kallsyms.count > 0 ? of : RAW_KALLSYMS_NONE);
         return error;
-}
-
-/* Turns the counts of each module, stored one further on, into first positions. */
-static void add_up(size_t *first, size_t module_count)
-{
-        for (size_t i = 0; i < module_count; i++)
-                first[i + 1] += first[i];
-}
-
-/* After filling, each first position has moved on to the next module's. */
-static void move_back(size_t *first, size_t module_count)
-{
-        for (size_t i = module_count; i > 0; i--)
-                first[i] = first[i - 1];
-        first[0] = 0;
 }
 
 enum { ALLOCATING_FRAMES = 8 };
@@ -231,51 +207,45 @@ static void mark_sampled(struct sweep *sweep)
                 sweep->places[i].code.sampled = sweep->place_samples[i] > 0;
 }
 
-static void list_access(struct work *work, uint32_t module, struct access *access)
+static int list_access(struct module_questions *questions, struct access *access)
 {
-        if (access->code)
-                work->accesses[work->access_first[module]++] = access;
+        return access->code ? APPEND(questions->accesses, questions->access_count,
+                                     questions->access_capacity, access)
+                            : 0;
 }
 
-static void list_work(struct sweep *sweep, size_t module_count, struct work *work)
+static int list_place(struct module_questions *questions, struct place *place)
 {
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct place *place = &sweep->places[i];
+        int error = APPEND(questions->code, questions->code_count,
+                           questions->code_capacity, &place->code);
 
-                if (place->in_image)
-                        work->code_first[place->module + 1]++;
-                if (place->in_image && place->asks)
-                        work->access_first[place->module + 1] +=
-                            !!place->asks->access.code + !!place->asks->call.code +
-                            !!place->asks->argument.code;
-        }
-        for (size_t i = 0; i < sweep->frame_count; i++)
-                work->access_first[sweep->places[sweep->frames[i].place].module + 1]++;
-        for (size_t i = 0; i < sweep->variable_count; i++)
-                work->data_first[sweep->variables[i].module + 1]++;
-        add_up(work->code_first, module_count);
-        add_up(work->data_first, module_count);
-        add_up(work->access_first, module_count);
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                struct place *place = &sweep->places[i];
+        if (error || !place->asks)
+                return error;
+        error = list_access(questions, &place->asks->access);
+        if (!error)
+                error = list_access(questions, &place->asks->call);
+        return error ? error : list_access(questions, &place->asks->argument);
+}
 
-                if (place->in_image)
-                        work->code[work->code_first[place->module]++] = &place->code;
-                if (!place->asks)
-                        continue;
-                list_access(work, place->module, &place->asks->access);
-                list_access(work, place->module, &place->asks->call);
-                list_access(work, place->module, &place->asks->argument);
+/* The questions about each module: OF has room for all. */
+static int list_questions(struct sweep *sweep, struct module_questions *of)
+{
+        int error = 0;
+
+        for (size_t i = 0; i < sweep->place_count && !error; i++)
+                if (sweep->places[i].in_image)
+                        error =
+                            list_place(&of[sweep->places[i].module], &sweep->places[i]);
+        for (size_t i = 0; i < sweep->frame_count && !error; i++)
+                error = list_access(&of[sweep->places[sweep->frames[i].place].module],
+                                    &sweep->frames[i].access);
+        for (size_t i = 0; i < sweep->variable_count && !error; i++) {
+                struct module_questions *at = &of[sweep->variables[i].module];
+
+                error = APPEND(at->data, at->data_count, at->data_capacity,
+                               &sweep->variables[i].data);
         }
-        for (size_t i = 0; i < sweep->frame_count; i++)
-                list_access(work, sweep->places[sweep->frames[i].place].module,
-                            &sweep->frames[i].access);
-        for (size_t i = 0; i < sweep->variable_count; i++)
-                work->data[work->data_first[sweep->variables[i].module]++] =
-                    &sweep->variables[i].data;
-        move_back(work->code_first, module_count);
-        move_back(work->data_first, module_count);
-        move_back(work->access_first, module_count);
+        return error;
 }
 
 static void name_by_kallsyms(struct stage *stage, struct code_place **code, size_t count)
@@ -284,56 +254,37 @@ static void name_by_kallsyms(struct stage *stage, struct code_place **code, size
                 code[i]->function = kallsyms_find(&stage->kallsyms, code[i]->vaddr);
 }
 
-static void name_modules(struct stage *stage, const struct work *work)
+static void name_module(struct stage *stage, struct module *module,
+                        const struct module_questions *questions)
 {
         const struct module_answers answers = {stage->names, &stage->frames,
                                                &stage->types};
 
-        for (size_t i = 0; i < stage->raw.module_count; i++) {
-                const struct module_questions questions = {
-                    .code = work->code + work->code_first[i],
-                    .code_count = work->code_first[i + 1] - work->code_first[i],
-                    .data = work->data + work->data_first[i],
-                    .data_count = work->data_first[i + 1] - work->data_first[i],
-                    .accesses = work->accesses + work->access_first[i],
-                    .access_count = work->access_first[i + 1] - work->access_first[i]};
-
-                if (stage->raw.modules[i].state == MODULE_KALLSYMS)
-                        name_by_kallsyms(stage, questions.code, questions.code_count);
-                else if (questions.code_count + questions.data_count > 0)
-                        module_name(&stage->raw.modules[i], &stage->search, &questions,
-                                    &answers);
-        }
+        if (module->state == MODULE_KALLSYMS)
+                name_by_kallsyms(stage, questions->code, questions->code_count);
+        else if (questions->code_count + questions->data_count > 0)
+                module_name(module, &stage->search, questions, &answers);
 }
 
 static int name_places(struct stage *stage)
 {
-        size_t modules = stage->raw.module_count;
-        struct work work = {
-            .code = malloc((stage->sweep.place_count + 1) * sizeof(*work.code)),
-            .code_first = calloc(modules + 2, sizeof(*work.code_first)),
-            .data = malloc((stage->sweep.variable_count + 1) * sizeof(*work.data)),
-            .data_first = calloc(modules + 2, sizeof(*work.data_first)),
-            .accesses =
-                malloc((3 * stage->sweep.place_count + stage->sweep.frame_count + 1) *
-                       sizeof(*work.accesses)),
-            .access_first = calloc(modules + 2, sizeof(*work.access_first))};
-        int error = -ENOMEM;
+        const size_t modules = stage->raw.module_count;
+        struct module_questions *questions = calloc(modules + 1, sizeof(*questions));
+        int error = questions ? mark_accesses(&stage->sweep) : -ENOMEM;
 
-        if (work.code && work.code_first && work.data && work.data_first &&
-            work.accesses && work.access_first && mark_accesses(&stage->sweep) == 0) {
+        if (!error) {
                 mark_sampled(&stage->sweep);
                 mark_traced(&stage->sweep, stage->trace_types);
-                list_work(&stage->sweep, modules, &work);
-                name_modules(stage, &work);
-                error = 0;
+                error = list_questions(&stage->sweep, questions);
         }
-        free(work.code);
-        free(work.code_first);
-        free(work.data);
-        free(work.data_first);
-        free(work.accesses);
-        free(work.access_first);
+        for (size_t i = 0; i < modules && questions; i++) {
+                if (!error)
+                        name_module(stage, &stage->raw.modules[i], &questions[i]);
+                free(questions[i].code);
+                free(questions[i].data);
+                free(questions[i].accesses);
+        }
+        free(questions);
         return error;
 }
 
