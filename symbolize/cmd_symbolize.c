@@ -2,6 +2,7 @@
 /* memlag symbolize: names for the addresses of a recording. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "command_line.h"
 #include "option_path.h"
 #include "symbolize.h"
-#include "trace_types.h"
 
 int cmd_symbolize(int argc, char **argv);
 
@@ -70,6 +70,70 @@ static bool has_findings(struct db *db)
         return any;
 }
 
+/* The views are made by the analysis, which comes later. */
+static const char trace_sql[] =
+    "SELECT count(*), coalesce(o.kind, ''), coalesce(o.name, ''), "
+    "coalesce(y.name || coalesce('.' || f.name, ''), ''), "
+    "coalesce(w.source || coalesce(' ' || w.pointer, ''), u.reason, '') "
+    "FROM sample AS s LEFT JOIN attribution AS a USING (sample_id) "
+    "LEFT JOIN data_object AS o USING (object_id) "
+    "LEFT JOIN type_field AS f USING (field_id) "
+    "LEFT JOIN data_type AS y ON y.type_id = f.type_id "
+    "LEFT JOIN type_source AS w USING (type_source_id) "
+    "LEFT JOIN untyped AS u USING (untyped_id) "
+    "WHERE s.ip = ?1 GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
+
+static const char *text(sqlite3_stmt *row, int column)
+{
+        return (const char *)sqlite3_column_text(row, column);
+}
+
+/* Whether a sample is at ADDRESS: -ENOENT when there is none. */
+static int trace_check(struct db *db, uint64_t address, struct diag *diag)
+{
+        sqlite3_stmt *row;
+
+        if (sqlite3_prepare_v2(db_sqlite(db), "SELECT 1 FROM sample WHERE ip = ?1", -1,
+                               &row, NULL) != SQLITE_OK)
+                return db_error(db, "read the samples", diag);
+        sqlite3_bind_int64(row, 1, (int64_t)address);
+        int step = sqlite3_step(row);
+
+        sqlite3_finalize(row);
+        if (step == SQLITE_ROW)
+                return 0;
+        return step == SQLITE_DONE
+                   ? diag_set(diag, -ENOENT,
+                              "no sample is at address %#" PRIx64
+                              "; take one from the column ip of sample_view",
+                              address)
+                   : db_error(db, "read the samples", diag);
+}
+
+/* Prints each type, field and object of the samples at ADDRESS, with their number and the
+ * evidence that decided, or why there is no type. */
+static int trace_print(struct db *db, uint64_t address, struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int rows = 0, step;
+
+        if (sqlite3_prepare_v2(db_sqlite(db), trace_sql, -1, &row, NULL) != SQLITE_OK)
+                return db_error(db, "read the types of samples", diag);
+        sqlite3_bind_int64(row, 1, (int64_t)address);
+        while ((step = sqlite3_step(row)) == SQLITE_ROW) {
+                if (rows++ == 0)
+                        puts("samples\tkind\tobject\ttype and field\tevidence");
+                printf("%" PRId64 "\t%s\t%s\t%s\t%s\n",
+                       (int64_t)sqlite3_column_int64(row, 0), text(row, 1), text(row, 2),
+                       text(row, 3), text(row, 4));
+        }
+        int error =
+            step == SQLITE_DONE ? 0 : db_error(db, "read the types of samples", diag);
+
+        sqlite3_finalize(row);
+        return error;
+}
+
 static int run(const char *path, const struct symbolize_options *options)
 {
         struct diag diag = {0};
@@ -78,7 +142,7 @@ static int run(const char *path, const struct symbolize_options *options)
         bool analyzed = !error && has_findings(db);
 
         if (!error && options->trace_types)
-                error = trace_types_check(db, options->trace_types, &diag);
+                error = trace_check(db, options->trace_types, &diag);
         if (!error)
                 error = symbolize(db, options, &diag);
         if (!error && analyzed && !has_findings(db))
@@ -87,7 +151,7 @@ static int run(const char *path, const struct symbolize_options *options)
                             "gone: 'memlag analyze' or 'memlag report' makes them again",
                             path);
         if (!error && options->trace_types)
-                error = trace_types_print(db, options->trace_types, &diag);
+                error = trace_print(db, options->trace_types, &diag);
         db_close(db);
         if (error)
                 diag_print("symbolize", &diag);
@@ -100,26 +164,32 @@ struct names {
         size_t count;
 };
 
-/* Where the texts of options that may be repeated are, each list ending with NULL. */
+/* Of options that may be repeated. */
 struct lists {
-        const char **debuginfo_paths;
-        const char **build_id_paths;
-        struct names allocators;
-        char *symfs_debug;
+        struct names debuginfo_paths, build_id_paths, allocators;
 };
 
-/* Adds a copy of TEXT. 0 or -ENOMEM. */
-static int names_add(struct names *names, const char *text)
+/* Takes over TEXT; NULL: there was no memory for it. 0 or -ENOMEM, with a message. */
+static int names_take(struct names *names, char *text)
 {
         const char **items =
-            reallocarray(names->items, names->count + 2, sizeof(*names->items));
+            text ? reallocarray(names->items, names->count + 2, sizeof(*names->items))
+                 : NULL;
 
-        if (!items)
+        if (!items) {
+                free(text);
+                diag_printf("symbolize", "out of memory");
                 return -ENOMEM;
+        }
         names->items = items;
-        items[names->count] = strdup(text);
-        items[names->count + 1] = NULL;
-        return items[names->count++] ? 0 : -ENOMEM;
+        items[names->count++] = text;
+        items[names->count] = NULL;
+        return 0;
+}
+
+static int names_add(struct names *names, const char *text)
+{
+        return names_take(names, strdup(text));
 }
 
 static void names_free(struct names *names)
@@ -148,19 +218,12 @@ static int names_read(struct names *names, const char *path)
         free(line);
         if (file)
                 fclose(file);
-        if (error)
+        if (error && error != -ENOMEM)
                 diag_printf("symbolize",
                             "cannot read the names of allocators in '%s': %s; check "
                             "--allocators",
                             path, strerror(-error));
         return error ? EXIT_FAILED : -1;
-}
-
-static void append(const char **list, const char *text)
-{
-        while (*list)
-                list++;
-        *list = text;
 }
 
 /* Reads TEXT, an address in any base of C; not 0. */
@@ -223,23 +286,23 @@ static int read_options(int argc, char **argv, struct symbolize_options *options
                                                          "empty; give a function's");
                                 return usage();
                         }
-                        if (names_add(&lists->allocators, optarg) < 0) {
-                                diag_printf("symbolize", "out of memory");
+                        if (names_add(&lists->allocators, optarg) < 0)
                                 return EXIT_FAILED;
-                        }
                         break;
                 case ALLOCATORS:
                         if (names_read(&lists->allocators, optarg) >= 0)
                                 return EXIT_FAILED;
                         break;
                 case DEBUGINFO_PATH:
-                        append(lists->debuginfo_paths, optarg);
+                        if (names_add(&lists->debuginfo_paths, optarg) < 0)
+                                return EXIT_FAILED;
                         break;
                 case SYMFS:
                         options->symfs = optarg;
                         break;
                 case BUILD_ID_DIR:
-                        append(lists->build_id_paths, optarg);
+                        if (names_add(&lists->build_id_paths, optarg) < 0)
+                                return EXIT_FAILED;
                         break;
                 case VMLINUX:
                         options->vmlinux = optarg;
@@ -274,7 +337,7 @@ static int check_directories(const char *option, const char *const *paths,
 {
         int error = 0;
 
-        for (; *paths && !error; paths++)
+        for (; paths && *paths && !error; paths++)
                 error = option_directory(option, *paths, diag);
         return error;
 }
@@ -305,30 +368,23 @@ static int check_paths(const struct symbolize_options *options)
 static int prepare(int argc, char **argv, struct symbolize_options *options,
                    struct lists *lists)
 {
-        lists->debuginfo_paths = calloc((size_t)argc + 2, sizeof(char *));
-        lists->build_id_paths = calloc((size_t)argc + 2, sizeof(char *));
-        if (!lists->debuginfo_paths || !lists->build_id_paths) {
-                diag_printf("symbolize", "out of memory");
-                return EXIT_FAILED;
-        }
-        options->debuginfo_paths = lists->debuginfo_paths;
-        options->build_id_paths = lists->build_id_paths;
         char *command = argv[0];
         argv[0] = (char *)"memlag symbolize"; /* getopt names the program by it */
         int status = read_options(argc, argv, options, lists);
 
         argv[0] = command;
         options->allocators = lists->allocators.items;
+        options->debuginfo_paths = lists->debuginfo_paths.items;
+        options->build_id_paths = lists->build_id_paths.items;
         if (status < 0)
                 status = check_paths(options);
         if (status < 0 && options->symfs) {
-                if (asprintf(&lists->symfs_debug, "%s/usr/lib/debug", options->symfs) <
-                    0) {
-                        lists->symfs_debug = NULL;
-                        diag_printf("symbolize", "out of memory");
-                        return EXIT_FAILED;
-                }
-                append(lists->debuginfo_paths, lists->symfs_debug);
+                char *debug;
+                int bytes = asprintf(&debug, "%s/usr/lib/debug", options->symfs);
+
+                if (names_take(&lists->debuginfo_paths, bytes < 0 ? NULL : debug) < 0)
+                        status = EXIT_FAILED;
+                options->debuginfo_paths = lists->debuginfo_paths.items;
         }
         return status;
 }
@@ -341,9 +397,8 @@ int cmd_symbolize(int argc, char **argv)
 
         if (status < 0)
                 status = run(optind < argc ? argv[optind] : "memlag.db", &options);
-        free(lists.debuginfo_paths);
-        free(lists.build_id_paths);
+        names_free(&lists.debuginfo_paths);
+        names_free(&lists.build_id_paths);
         names_free(&lists.allocators);
-        free(lists.symfs_debug);
         return status;
 }
