@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_instruction.h"
 #include "rule.h"
 #include "source_members.h"
 #include "thread_slots.h"
@@ -61,7 +60,7 @@ static int open_dwarf(const struct elf_file *source, const char *program,
         int error = debug_file_find_alt(source, search, &info->alt);
 
         info->has_alt = error == 0;
-        info->needs_alt = elf_file_section(source, ".gnu_debugaltlink") != NULL;
+        info->needs_alt = elf_section_named(source->elf, ".gnu_debugaltlink") != NULL;
         if (error == -ENOMEM)
                 return error;
         error = dwarf_file_open(&info->dwarf, source, info->has_alt ? &info->alt : NULL,

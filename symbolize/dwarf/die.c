@@ -97,16 +97,17 @@ static const struct split_unit *split_of(const struct dwarf_file *file,
         return NULL;
 }
 
-/* The bytes that TEXT, a string of DIE, is in; start is NULL when they are not known. */
+/* The bytes that AT, in DIE or a string of it, is in; start is NULL when they are not
+ * known. */
 static struct dwarf_bytes around(const struct dwarf_file *file, const Dwarf_Die *die,
-                                 const char *text)
+                                 const char *at)
 {
         const struct split_unit *split = split_of(file, die);
 
         for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]); i++)
-                if (text >= file->strings[i].start && text < file->strings[i].end)
+                if (at >= file->strings[i].start && at < file->strings[i].end)
                         return file->strings[i];
-        if (split && text >= split->image && text < split->image + split->image_bytes)
+        if (split && at >= split->image && at < split->image + split->image_bytes)
                 return (struct dwarf_bytes){split->image,
                                             split->image + split->image_bytes};
         return (struct dwarf_bytes){NULL, NULL};
@@ -266,17 +267,7 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
 
 struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)
 {
-        const char *at = die->addr;
-
-        for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]); i++)
-                if (at >= file->strings[i].start && at < file->strings[i].end)
-                        return file->strings[i];
-        const struct split_unit *split = split_of(file, die);
-
-        if (split)
-                return (struct dwarf_bytes){split->image,
-                                            split->image + split->image_bytes};
-        return (struct dwarf_bytes){NULL, NULL};
+        return around(file, die, die->addr);
 }
 
 static const uint8_t *bytes_at(const char *at)

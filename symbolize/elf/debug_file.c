@@ -91,11 +91,12 @@ static int open_formatted(const struct link *link, struct elf_file *file,
         return error;
 }
 
-static int find_by_build_id(const char *directory, const struct link *link,
-                            struct elf_file *file)
+static int find_by_build_id(const char *directory, const char *beside,
+                            const struct link *link, struct elf_file *file)
 {
         char hex[ELF_BUILD_ID_HEX];
 
+        (void)beside;
         if (link->build_id_bytes < 2)
                 return -ENOENT;
         elf_build_id_hex(link->build_id, link->build_id_bytes, hex);
@@ -125,13 +126,6 @@ static char *directory_of(const char *path)
 
 typedef int find_in(const char *directory, const char *beside, const struct link *link,
                     struct elf_file *file);
-
-static int find_build_id_in(const char *directory, const char *beside,
-                            const struct link *link, struct elf_file *file)
-{
-        (void)beside;
-        return find_by_build_id(directory, link, file);
-}
 
 static int in_directories(const struct debug_search *search, find_in *find,
                           const char *beside, const struct link *link,
@@ -173,7 +167,7 @@ static int fetch(const struct debug_search *search, const char *path,
 
 bool debug_file_has_dwarf(const struct elf_file *file)
 {
-        return elf_file_section(file, ".debug_info") != NULL;
+        return elf_section_named(file->elf, ".debug_info") != NULL;
 }
 
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
@@ -187,7 +181,7 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         memcpy(link.build_id, file->build_id, sizeof(link.build_id));
         link.name = dwelf_elf_gnu_debuglink(file->elf, &link.checksum);
         link.has_checksum = link.name != NULL;
-        error = in_directories(search, find_build_id_in, "", &link, debug);
+        error = in_directories(search, find_by_build_id, "", &link, debug);
         if (error == -ENOENT)
                 error = find_linked(file->path, search, &link, debug);
         if (error == -ENOENT)
@@ -242,7 +236,7 @@ int debug_file_find_alt(const struct elf_file *debug, const struct debug_search 
 
         if (!read_alt_link(debug, &link))
                 return -ENOENT;
-        error = in_directories(search, find_build_id_in, "", &link, alt);
+        error = in_directories(search, find_by_build_id, "", &link, alt);
         if (error == -ENOENT && link.name[0] == '/')
                 error = find_absolute(search, &link, alt);
         if (error == -ENOENT && link.name[0] != '/') {

@@ -227,11 +227,6 @@ const char *elf_section_data(Elf *elf, const char *name, size_t *size)
         return *size > 0 ? data->d_buf : NULL;
 }
 
-Elf_Scn *elf_file_section(const struct elf_file *file, const char *name)
-{
-        return elf_section_named(file->elf, name);
-}
-
 const struct elf_section *elf_file_section_at(const struct elf_file *file, uint64_t vaddr)
 {
         const struct range *range = range_map_find(&file->section_map, vaddr);

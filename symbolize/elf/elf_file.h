@@ -80,7 +80,6 @@ bool elf_sections_fit(Elf *elf, uint64_t bytes);
 Elf_Scn *elf_section_named(Elf *elf, const char *name);
 /* The section's bytes in the file, *SIZE of them; NULL (0 bytes) without any. */
 const char *elf_section_data(Elf *elf, const char *name, size_t *size);
-Elf_Scn *elf_file_section(const struct elf_file *file, const char *name);
 
 /* The loaded section that holds the file's virtual address, or NULL. */
 const struct elf_section *elf_file_section_at(const struct elf_file *file,

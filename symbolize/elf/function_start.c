@@ -98,7 +98,7 @@ void function_starts_in(const uint8_t *table, size_t bytes, uint64_t vaddr,
 void function_starts_find(const struct elf_file *file, struct function_start *starts,
                           size_t count)
 {
-        Elf_Scn *section = elf_file_section(file, ".eh_frame");
+        Elf_Scn *section = elf_section_named(file->elf, ".eh_frame");
         GElf_Shdr header;
         size_t bytes;
         const char *table = elf_section_data(file->elf, ".eh_frame", &bytes);

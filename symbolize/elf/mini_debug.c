@@ -35,7 +35,7 @@ int mini_debug_unpack(const void *packed, size_t bytes, char **image, size_t *im
 
 int mini_debug_open(const struct elf_file *file, Elf **elf, char **image)
 {
-        Elf_Scn *scn = elf_file_section(file, ".gnu_debugdata");
+        Elf_Scn *scn = elf_section_named(file->elf, ".gnu_debugdata");
         Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
         size_t bytes;
 

@@ -113,7 +113,7 @@ int plt_read(struct plt *plt, const struct elf_file *file)
         if (slots.count > 1)
                 qsort(slots.items, slots.count, sizeof(*slots.items), number_order);
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !error; i++) {
-                Elf_Scn *scn = elf_file_section(file, tables[i]);
+                Elf_Scn *scn = elf_section_named(file->elf, tables[i]);
 
                 if (scn)
                         error = read_section(plt, &slots, scn);

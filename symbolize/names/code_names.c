@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "append.h"
-#include "code_instruction.h"
 #include "code_unit.h"
+#include "disassembly.h"
+#include "flow_instruction.h"
 #include "function_start.h"
 #include "name.h"
 
@@ -163,6 +165,16 @@ static int name_by_symbol(const struct code_reader *reader, struct code_place *p
         return error;
 }
 
+static const uint8_t return_of_signals[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+static bool returns_from_signal(const struct elf_file *file, uint64_t vaddr)
+{
+        uint8_t bytes[sizeof(return_of_signals)];
+
+        return elf_file_read_code(file, vaddr, bytes, sizeof(bytes)) == sizeof(bytes) &&
+               memcmp(bytes, return_of_signals, sizeof(bytes)) == 0;
+}
+
 /* The kernel, not a call, makes a signal's handler return to its trampoline. The byte
  * before the trampoline, where a call would be looked for, belongs to another function
  * or to none. Samples are at one of its two instructions. */
@@ -171,9 +183,9 @@ static void name_trampoline(const struct code_reader *reader, struct code_place 
         const struct elf_file *file = reader->file;
         uint64_t vaddr = place->vaddr;
 
-        if (place->sampled ? code_returns_from_signal(file, vaddr) ||
-                                 code_returns_from_signal(file, vaddr - 7)
-                           : code_returns_from_signal(file, vaddr + 1))
+        if (place->sampled
+                ? returns_from_signal(file, vaddr) || returns_from_signal(file, vaddr - 7)
+                : returns_from_signal(file, vaddr + 1))
                 place->function = string_pool_put(reader->names, "__restore_rt");
 }
 
@@ -202,4 +214,29 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         if (!error)
                 error = find_starts(file, places, count);
         return error ? error : string_pool_failed(names);
+}
+
+/* Each address by itself: the starts of the instructions between do not matter. */
+static void read_instruction(const struct elf_file *file, struct code_place *place,
+                             struct string_pool *names)
+{
+        uint8_t bytes[DISASSEMBLY_CODE_BYTES];
+        char text[DISASSEMBLY_TEXT_BYTES];
+        struct instruction instruction;
+        size_t length = elf_file_read_code(file, place->vaddr, bytes, sizeof(bytes));
+
+        if (!length || !instruction_decode(&instruction, bytes, length, place->vaddr) ||
+            !disassembly_text(bytes, length, place->vaddr, DISASSEMBLY_ATT, text))
+                return;
+        place->access_bytes = instruction.access_bytes;
+        place->instruction = string_pool_put(names, text);
+}
+
+int code_read_instructions(const struct elf_file *file, struct code_place **places,
+                           size_t count, struct string_pool *names)
+{
+        for (size_t i = 0; i < count; i++)
+                if (places[i]->sampled)
+                        read_instruction(file, places[i], names);
+        return string_pool_failed(names);
 }

@@ -64,4 +64,10 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames);
 
+/* Reads the sampled instructions of PLACES, COUNT addresses of FILE. Texts go into
+ * NAMES. Invalid instructions, and addresses outside the file, stay unresolved. 0 or
+ * -ENOMEM. */
+int code_read_instructions(const struct elf_file *file, struct code_place **places,
+                           size_t count, struct string_pool *names);
+
 #endif

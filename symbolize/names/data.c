@@ -43,11 +43,6 @@ static bool place_is_below(const void *item, const void *key)
         return (*place)->vaddr < *(const uint64_t *)key;
 }
 
-size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr)
-{
-        return array_count_before(places, count, sizeof(*places), place_is_below, &vaddr);
-}
-
 /* clang calls the symbol of a function's variable "function.variable", and may leave the
  * function without a name in the debug information. */
 static uint32_t name_of_symbol(struct search *search, const char *symbol,
@@ -92,7 +87,8 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
 
         if (!fixed_address(search->dwarf, die, &vaddr))
                 return;
-        size_t i = data_places_from(search->wanted, search->wanted_count, vaddr);
+        size_t i = array_count_before(search->wanted, search->wanted_count,
+                                      sizeof(*search->wanted), place_is_below, &vaddr);
 
         if (i == search->wanted_count)
                 return;

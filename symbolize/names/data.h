@@ -31,10 +31,6 @@ struct data_place {
         enum data_unnamed unnamed; /* of a section's */
 };
 
-/* The index of the first of PLACES, COUNT in order of address, at VADDR or above; COUNT:
- * none is. */
-size_t data_places_from(struct data_place *const *places, size_t count, uint64_t vaddr);
-
 /* Answers PLACES, COUNT addresses of FILE. SYMBOLS and the debug information of READER
  * (NULL: none) belong to FILE. The order of PLACES changes. 0 or -ENOMEM. */
 int data_find(struct type_reader *reader, const struct elf_file *file,
