@@ -122,12 +122,6 @@ static int open_reading(struct module_reading *reading, const struct module *mod
                                  reading->info.has_debug ? &reading->info.debug : NULL);
 }
 
-static void drop_dwarf(struct module_reading *reading)
-{
-        dwarf_file_close(&reading->info.dwarf);
-        reading->info.has_dwarf = false;
-}
-
 static void close_reading(struct module_reading *reading)
 {
         symbol_table_free(&reading->symbols);
@@ -298,7 +292,8 @@ static void name_in_memory(struct module *module, struct module_reading *reading
         forget_answers(questions, answers, frame_count);
         if (!reading->info.has_dwarf)
                 return;
-        drop_dwarf(reading);
+        dwarf_file_close(&reading->info.dwarf);
+        reading->info.has_dwarf = false;
         if (name_all(reading, questions, answers) != 0)
                 forget_answers(questions, answers, frame_count);
 }

@@ -40,4 +40,12 @@ static inline size_t number_from(const void *items, size_t count, size_t item_by
         return array_count_before(items, count, item_bytes, number_is_below, &number);
 }
 
+/* The item that begins with NUMBER, or NULL. */
+static inline const void *number_find(const void *items, size_t count, size_t item_bytes,
+                                      uint64_t number)
+{
+        return count > 0 ? bsearch(&number, items, count, item_bytes, number_order)
+                         : NULL;
+}
+
 #endif

@@ -95,11 +95,10 @@ enum memory_function memory_function_called(const struct memory_slots *slots,
                 return symbol ? called_function(symbol->name) : MEMORY_NONE;
         }
         if (!call->has_memory || memory->base != REGISTER_NONE ||
-            memory->index != REGISTER_NONE || memory->thread_local || slots->count == 0)
+            memory->index != REGISTER_NONE || memory->thread_local)
                 return MEMORY_NONE;
-        const struct memory_slot key = {.vaddr = (uint64_t)memory->displacement};
-        const struct memory_slot *slot =
-            bsearch(&key, slots->items, slots->count, sizeof(key), number_order);
+        const struct memory_slot *slot = number_find(
+            slots->items, slots->count, sizeof(*slot), (uint64_t)memory->displacement);
 
         return slot ? slot->function : MEMORY_NONE;
 }

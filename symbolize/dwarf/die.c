@@ -97,20 +97,23 @@ static const struct split_unit *split_of(const struct dwarf_file *file,
         return NULL;
 }
 
-/* The bytes that AT, in DIE or a string of it, is in; start is NULL when they are not
- * known. */
-static struct dwarf_bytes around(const struct dwarf_file *file, const Dwarf_Die *die,
-                                 const char *at)
+static bool holds(struct elf_bytes bytes, const char *at)
 {
-        const struct split_unit *split = split_of(file, die);
+        return bytes.data && at >= bytes.data && (size_t)(at - bytes.data) < bytes.size;
+}
 
+/* The bytes that AT, in DIE or a string of it, is in; none when they are not known. */
+static struct elf_bytes around(const struct dwarf_file *file, const Dwarf_Die *die,
+                               const char *at)
+{
         for (size_t i = 0; i < sizeof(file->strings) / sizeof(file->strings[0]); i++)
-                if (at >= file->strings[i].start && at < file->strings[i].end)
+                if (holds(file->strings[i], at))
                         return file->strings[i];
-        if (split && at >= split->image && at < split->image + split->image_bytes)
-                return (struct dwarf_bytes){split->image,
-                                            split->image + split->image_bytes};
-        return (struct dwarf_bytes){NULL, NULL};
+        const struct split_unit *split = split_of(file, die);
+        const struct elf_bytes image = {split ? split->image : NULL,
+                                        split ? split->image_bytes : 0};
+
+        return holds(image, at) ? image : (struct elf_bytes){NULL, 0};
 }
 
 /* The cost of a text: it is compared many bytes at a time. A text longer than any name
@@ -130,13 +133,13 @@ const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
         const char *text = die_attribute(file, die, name, &attribute)
                                ? dwarf_formstring(&attribute)
                                : NULL;
-        struct dwarf_bytes bytes = {NULL, NULL};
+        struct elf_bytes bytes = {NULL, 0};
 
         if (text && file->budget > 0)
                 bytes = around(file, die, text);
-        const char *end =
-            bytes.start ? memchr(text, '\0', (size_t)(bytes.end - text)) : NULL;
-        size_t length = bytes.start ? (size_t)((end ? end : bytes.end) - text) : 0;
+        size_t room = bytes.data ? (size_t)(bytes.data + bytes.size - text) : 0;
+        const char *end = room > 0 ? memchr(text, '\0', room) : NULL;
+        size_t length = end ? (size_t)(end - text) : room;
 
         return die_spend(file, text_work(length)) && end ? text : NULL;
 }
@@ -265,26 +268,31 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
         return 0;
 }
 
-struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)
+struct elf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die)
 {
         return around(file, die, die->addr);
 }
 
-static const uint8_t *bytes_at(const char *at)
+static const uint8_t *start_of(struct elf_bytes bytes)
 {
-        return (const uint8_t *)at;
+        return (const uint8_t *)bytes.data;
+}
+
+static const uint8_t *end_of(struct elf_bytes bytes)
+{
+        return bytes.data ? start_of(bytes) + bytes.size : NULL;
 }
 
 int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table)
 {
-        const struct line_sections sections = {
-            .lines = bytes_at(file->lines.start),
-            .lines_end = bytes_at(file->lines.end),
-            .texts = bytes_at(file->strings[0].start),
-            .texts_end = bytes_at(file->strings[0].end),
-            .line_texts = bytes_at(file->strings[1].start),
-            .line_texts_end = bytes_at(file->strings[1].end),
-            .code_at_zero = elf_file_has_code(file->source, 0)};
+        const struct line_sections sections = {.lines = start_of(file->lines),
+                                               .lines_end = end_of(file->lines),
+                                               .texts = start_of(file->strings[0]),
+                                               .texts_end = end_of(file->strings[0]),
+                                               .line_texts = start_of(file->strings[1]),
+                                               .line_texts_end = end_of(file->strings[1]),
+                                               .code_at_zero =
+                                                   elf_file_has_code(file->source, 0)};
         uint64_t offset;
 
         *table = (struct line_table){0};

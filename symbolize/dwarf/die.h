@@ -75,7 +75,7 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
  * seldom run, is where the first begins (DWARF 5, sections 2.17 and 2.18). */
 bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entry);
 
-/* The section that DIE lies in; start is NULL when that is not known. */
-struct dwarf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
+/* The section that DIE lies in; none when that is not known. */
+struct elf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
 
 #endif

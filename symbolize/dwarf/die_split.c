@@ -124,7 +124,7 @@ struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die, size_
         return split;
 }
 
-bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
+bool die_split_type(struct dwarf_file *file, struct elf_bytes section,
                     const Dwarf_Attribute *attribute, Dwarf_Die *type)
 {
         const char *at = (const char *)attribute->valp;
@@ -132,8 +132,9 @@ bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
         uint64_t signature;
 
         if (!file->package.there || file->split_bytes >= elf_memory_limit_bytes() ||
-            !section.start || at < section.start || at > section.end ||
-            (size_t)(section.end - at) < sizeof(signature) || !has_room(file))
+            !section.data || section.size < sizeof(signature) || at < section.data ||
+            (size_t)(at - section.data) > section.size - sizeof(signature) ||
+            !has_room(file))
                 return false;
         memcpy(&signature, at, sizeof(signature));
         int error =

@@ -12,7 +12,7 @@ struct split_unit *die_split_open(struct dwarf_file *file, Dwarf_Die *die, size_
 
 /* The type that ATTRIBUTE refers to by signature, from an entry in SECTION: one in the
  * package. False when there is none, or no room. */
-bool die_split_type(struct dwarf_file *file, struct dwarf_bytes section,
+bool die_split_type(struct dwarf_file *file, struct elf_bytes section,
                     const Dwarf_Attribute *attribute, Dwarf_Die *type);
 
 #endif

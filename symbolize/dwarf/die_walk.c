@@ -91,15 +91,15 @@ static int step(struct walk *walk, die_visit *visit, void *context)
 /* The end of the unit that ROOT is in; NULL: not known. */
 static const char *end_of_unit(const struct dwarf_file *file, const Dwarf_Die *root)
 {
-        const struct dwarf_bytes section = die_section(file, root);
+        const struct elf_bytes section = die_section(file, root);
         Dwarf_Die at = *root;
         const uint64_t inside = dwarf_cuoffset(&at), long_unit = UINT32_MAX;
         const char *addr = root->addr;
 
-        if (!section.end || inside > (uint64_t)(addr - section.start))
+        if (!section.data || inside > (uint64_t)(addr - section.data))
                 return NULL;
         struct byte_cursor cursor = {.at = (const uint8_t *)addr - inside,
-                                     .end = (const uint8_t *)section.end};
+                                     .end = (const uint8_t *)section.data + section.size};
         uint64_t bytes = cursor_number(&cursor, 4);
 
         if (bytes == long_unit)

@@ -30,7 +30,7 @@ static int read_units(struct dwarf_file *file)
                 offset = next;
         }
         file->units_end = offset;
-        uint64_t line_bytes = (uint64_t)(file->lines.end - file->lines.start);
+        uint64_t line_bytes = file->lines.size;
 
         file->budget = UINT64_C(16) * offset + UINT64_C(4) * line_bytes + 65536;
         file->line_budget = DWARF_LINE_RUNS * line_bytes + 65536;
@@ -38,34 +38,26 @@ static int read_units(struct dwarf_file *file)
         return 0;
 }
 
-struct dwarf_bytes dwarf_section(Elf *elf, const char *name)
+static void find_strings(Elf *elf, struct elf_bytes *strings)
 {
-        size_t size;
-        const char *data = elf_section_data(elf, name, &size);
-
-        return (struct dwarf_bytes){data, data ? data + size : NULL};
-}
-
-static void find_strings(Elf *elf, struct dwarf_bytes *strings)
-{
-        strings[0] = dwarf_section(elf, ".debug_str");
-        strings[1] = dwarf_section(elf, ".debug_line_str");
-        strings[INFO_STRINGS] = dwarf_section(elf, ".debug_info");
-        strings[3] = dwarf_section(elf, ".debug_types");
+        strings[0] = elf_section_bytes(elf, ".debug_str");
+        strings[1] = elf_section_bytes(elf, ".debug_line_str");
+        strings[INFO_STRINGS] = elf_section_bytes(elf, ".debug_info");
+        strings[3] = elf_section_bytes(elf, ".debug_types");
 }
 
 /* libdw assumes that the last string of a section is terminated. The section is in
  * private memory, where a terminator can be written. */
-static void end_strings(struct dwarf_bytes bytes)
+static void end_strings(struct elf_bytes bytes)
 {
-        if (bytes.end > bytes.start)
-                *((char *)(uintptr_t)bytes.end - 1) = '\0';
+        if (bytes.size > 0)
+                ((char *)(uintptr_t)bytes.data)[bytes.size - 1] = '\0';
 }
 
 /* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
 static int open_unpacked(const struct elf_file *file, bool with_locations,
                          struct debug_image *image, Dwarf **dwarf,
-                         struct dwarf_bytes *strings)
+                         struct elf_bytes *strings)
 {
         int error = debug_image_open(image, file, with_locations);
 
@@ -79,7 +71,7 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
 }
 
 /* Whether units, each beginning with the entry of one, fill all of the section. */
-static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
+static bool all_units(Dwarf *dwarf, const struct elf_bytes *section)
 {
         Dwarf_Off offset = 0, next;
         size_t header_bytes;
@@ -96,7 +88,7 @@ static bool all_units(Dwarf *dwarf, const struct dwarf_bytes *section)
                         return false;
                 offset = next;
         }
-        return offset == (Dwarf_Off)(section->end - section->start);
+        return offset == section->size;
 }
 
 /* Opens the file ALT that dwz made. An unreadable file, or one that is too costly to
@@ -132,7 +124,7 @@ int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
         }
         if (dwarf->alt)
                 dwarf_setalt(dwarf->dwarf, dwarf->alt);
-        dwarf->lines = dwarf_section(dwarf->image.elf, ".debug_line");
+        dwarf->lines = elf_section_bytes(dwarf->image.elf, ".debug_line");
         error = read_units(dwarf);
         if (!error && dwarf->unit_count == 0)
                 error = -ENOENT;

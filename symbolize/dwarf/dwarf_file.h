@@ -23,12 +23,6 @@ struct dwarf_unit {
         unsigned line_runs; /* of its lines' program, for single functions */
 };
 
-/* Bytes that strings may stand in. */
-struct dwarf_bytes {
-        const char *start;
-        const char *end;
-};
-
 /* Where the units' own parts of the program's sections begin, in ascending order. */
 struct split_bases {
         uint64_t *addresses; /* in .debug_addr; one for each unit that is split */
@@ -42,9 +36,9 @@ struct dwarf_file {
         struct debug_image image;
         struct debug_image alt_image;
         Dwarf *dwarf;
-        Dwarf *alt;                    /* dwz's file; NULL: none, or not found */
-        struct dwarf_bytes strings[8]; /* the sections of both with strings */
-        struct dwarf_bytes lines;      /* .debug_line */
+        Dwarf *alt;                  /* dwz's file; NULL: none, or not found */
+        struct elf_bytes strings[8]; /* the sections of both with strings */
+        struct elf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
         uint64_t units_end; /* where in the section the last one ends */
@@ -71,8 +65,5 @@ struct dwarf_file {
 int dwarf_file_open(struct dwarf_file *dwarf, const struct elf_file *file,
                     const struct elf_file *alt, bool with_locations);
 void dwarf_file_close(struct dwarf_file *dwarf);
-
-/* The bytes of ELF's section NAME, which stay ELF's; start is NULL when there is none. */
-struct dwarf_bytes dwarf_section(Elf *elf, const char *name);
 
 #endif

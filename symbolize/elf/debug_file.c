@@ -215,15 +215,14 @@ static int find_absolute(const struct debug_search *search, const struct link *l
 /* The name and build-id of dwz's file in DEBUG's link. */
 static bool read_alt_link(const struct elf_file *debug, struct link *link)
 {
-        size_t size;
-        const char *name = elf_section_data(debug->elf, ".gnu_debugaltlink", &size);
-        size_t name_bytes = name ? strnlen(name, size) + 1 : 0;
+        const struct elf_bytes bytes = elf_section_bytes(debug->elf, ".gnu_debugaltlink");
+        size_t name_bytes = bytes.data ? strnlen(bytes.data, bytes.size) + 1 : 0;
 
-        if (name_bytes >= size || size - name_bytes > sizeof(link->build_id))
+        if (name_bytes >= bytes.size || bytes.size - name_bytes > sizeof(link->build_id))
                 return false;
-        link->name = name;
-        link->build_id_bytes = size - name_bytes;
-        memcpy(link->build_id, name + name_bytes, link->build_id_bytes);
+        link->name = bytes.data;
+        link->build_id_bytes = bytes.size - name_bytes;
+        memcpy(link->build_id, bytes.data + name_bytes, link->build_id_bytes);
         return true;
 }
 

@@ -218,13 +218,14 @@ Elf_Scn *elf_section_named(Elf *elf, const char *name)
         return NULL;
 }
 
-const char *elf_section_data(Elf *elf, const char *name, size_t *size)
+struct elf_bytes elf_section_bytes(Elf *elf, const char *name)
 {
         Elf_Scn *scn = elf_section_named(elf, name);
         Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
-        *size = data && data->d_buf ? data->d_size : 0;
-        return *size > 0 ? data->d_buf : NULL;
+        return data && data->d_buf && data->d_size > 0
+                   ? (struct elf_bytes){data->d_buf, data->d_size}
+                   : (struct elf_bytes){NULL, 0};
 }
 
 const struct elf_section *elf_file_section_at(const struct elf_file *file, uint64_t vaddr)

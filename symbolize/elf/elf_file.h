@@ -78,8 +78,14 @@ bool elf_sections_fit(Elf *elf, uint64_t bytes);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_section_named(Elf *elf, const char *name);
-/* The section's bytes in the file, *SIZE of them; NULL (0 bytes) without any. */
-const char *elf_section_data(Elf *elf, const char *name, size_t *size);
+/* Bytes of somebody else; data NULL: none. */
+struct elf_bytes {
+        const char *data;
+        size_t size;
+};
+
+/* The section's bytes in the file, which stay ELF's. */
+struct elf_bytes elf_section_bytes(Elf *elf, const char *name);
 
 /* The loaded section that holds the file's virtual address, or NULL. */
 const struct elf_section *elf_file_section_at(const struct elf_file *file,

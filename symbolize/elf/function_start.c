@@ -100,12 +100,12 @@ void function_starts_find(const struct elf_file *file, struct function_start *st
 {
         Elf_Scn *section = elf_section_named(file->elf, ".eh_frame");
         GElf_Shdr header;
-        size_t bytes;
-        const char *table = elf_section_data(file->elf, ".eh_frame", &bytes);
+        const struct elf_bytes table = elf_section_bytes(file->elf, ".eh_frame");
 
-        if (!table || !section || !gelf_getshdr(section, &header))
+        if (!table.data || !section || !gelf_getshdr(section, &header))
                 return;
-        function_starts_in((const uint8_t *)table, bytes, header.sh_addr, starts, count);
+        function_starts_in((const uint8_t *)table.data, table.size, header.sh_addr,
+                           starts, count);
         for (size_t i = 0; i < count; i++)
                 starts[i].found &= elf_file_has_code(file, starts[i].start);
 }

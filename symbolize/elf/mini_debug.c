@@ -35,13 +35,12 @@ int mini_debug_unpack(const void *packed, size_t bytes, char **image, size_t *im
 
 int mini_debug_open(const struct elf_file *file, Elf **elf, char **image)
 {
-        Elf_Scn *scn = elf_section_named(file->elf, ".gnu_debugdata");
-        Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+        const struct elf_bytes packed = elf_section_bytes(file->elf, ".gnu_debugdata");
         size_t bytes;
 
-        if (!data || !data->d_buf)
+        if (!packed.data)
                 return -ENOENT;
-        int error = mini_debug_unpack(data->d_buf, data->d_size, image, &bytes);
+        int error = mini_debug_unpack(packed.data, packed.size, image, &bytes);
 
         if (error)
                 return error == -ENOMEM ? error : -ENOENT;

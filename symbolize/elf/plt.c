@@ -40,11 +40,8 @@ static int take_slot(void *context, const struct relocation *relocation)
 
 static const char *function_of(const struct slots *slots, uint64_t vaddr)
 {
-        const struct slot key = {.vaddr = vaddr};
         const struct slot *found =
-            slots->count
-                ? bsearch(&key, slots->items, slots->count, sizeof(key), number_order)
-                : NULL;
+            number_find(slots->items, slots->count, sizeof(*found), vaddr);
 
         return found ? found->function : NULL;
 }

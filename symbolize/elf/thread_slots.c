@@ -100,11 +100,8 @@ void thread_slots_free(struct thread_slots *slots)
 const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
                                             uint64_t vaddr, enum thread_slot_kind kind)
 {
-        const struct thread_slot key = {.vaddr = vaddr};
         const struct thread_slot *found =
-            slots->count
-                ? bsearch(&key, slots->items, slots->count, sizeof(key), number_order)
-                : NULL;
+            number_find(slots->items, slots->count, sizeof(*found), vaddr);
 
         return found && found->kind == kind ? found : NULL;
 }

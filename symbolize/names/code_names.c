@@ -127,11 +127,11 @@ static int find_starts(const struct elf_file *file, struct code_place **places,
         qsort(starts, unnamed, sizeof(*starts), number_order);
         function_starts_find(file, starts, unnamed);
         for (size_t i = 0; i < count; i++) {
-                const struct function_start key = {.vaddr = places[i]->vaddr}, *found;
+                const struct function_start *found;
 
                 if (!is_unnamed(places[i]))
                         continue;
-                found = bsearch(&key, starts, unnamed, sizeof(key), number_order);
+                found = number_find(starts, unnamed, sizeof(*found), places[i]->vaddr);
                 places[i]->has_start = found->found;
                 places[i]->start = found->start;
         }

@@ -154,7 +154,7 @@ static int visit_function(void *context, struct die_entry *entry, uint32_t paren
         }
 }
 
-static uint32_t file_of_entry(void *context, uint64_t number);
+static uint32_t put_file(void *context, uint64_t number);
 
 static int open_unit(struct unit *unit, size_t number)
 {
@@ -181,7 +181,7 @@ static int open_unit(struct unit *unit, size_t number)
                                   .source = die_string(dwarf, &entries, DW_AT_name),
                                   .cplusplus = unit_is_cplusplus(dwarf, &entries),
                                   .links_external = unit_is_of_gcc(dwarf, &entries),
-                                  .put_file = file_of_entry,
+                                  .put_file = put_file,
                                   .context = unit};
         if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
@@ -207,35 +207,25 @@ static char *join(struct unit *unit, const char *directory, const char *path)
         return joined;
 }
 
-static uint32_t put_path(struct unit *unit, const char *path)
-{
-        char *full = path ? join(unit, unit->directory, path) : NULL;
-        uint32_t id = string_pool_put(unit->with->names, full);
-
-        free(full);
-        return id;
-}
-
 /* The name of file NUMBER in the line table. Entries in a split file refer to the same
  * table: a table in the split file belongs to units of types (DWARF 5, section
  * 7.3.2.2). */
-static uint32_t put_file_number(struct unit *unit, uint64_t number)
+static uint32_t put_file(void *context, uint64_t number)
 {
+        struct unit *unit = context;
+
         if (number >= unit->lines.file_count || !unit->lines.files[number].name)
                 return 0;
         if (!unit->files[number]) {
                 const struct line_file *file = &unit->lines.files[number];
                 char *path = join(unit, file->directory, file->name);
+                char *full = path ? join(unit, unit->directory, path) : NULL;
 
-                unit->files[number] = put_path(unit, path);
+                unit->files[number] = string_pool_put(unit->with->names, full);
                 free(path);
+                free(full);
         }
         return unit->files[number];
-}
-
-static uint32_t file_of_entry(void *context, uint64_t number)
-{
-        return put_file_number(context, number);
 }
 
 /* Sets NAME to the name of NODE, whose code is at VADDR. */
@@ -268,8 +258,7 @@ static const struct code_frame *node_call(struct unit *unit, struct node *node)
         die_call(&node->die, &call);
         node->call.call_line = narrow(call.line);
         if (node->call.call_line) {
-                node->call.call_file =
-                    call.has_file ? put_file_number(unit, call.file) : 0;
+                node->call.call_file = call.has_file ? put_file(unit, call.file) : 0;
                 node->call.call_column = narrow(call.column);
         }
         return &node->call;
@@ -370,7 +359,7 @@ static int find_lines(struct unit *unit)
                 struct code_place *place = unit->asked[i].place;
 
                 if (answer->found && answer->line)
-                        place->file = put_file_number(unit, answer->file);
+                        place->file = put_file(unit, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->column = place->line ? answer->column : 0;
                 place->lineless = answer->found && answer->line == 0;

@@ -26,6 +26,18 @@ static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
         return false;
 }
 
+/* The file NAME of the unit at UNIT in the pool; 0: unknown. */
+static uint32_t put_path(struct code_entries *entries, Dwarf_Die *unit, const char *name)
+{
+        struct dwarf_file *dwarf = entries->with->dwarf;
+        char *path =
+            name ? path_join(die_string(dwarf, unit, DW_AT_comp_dir), name) : NULL;
+        uint32_t id = string_pool_put(entries->with->names, path);
+
+        free(path);
+        return id;
+}
+
 /* The file of that number in the table of another unit of the program, as optimisation at
  * link time refers to. */
 static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holder,
@@ -33,8 +45,8 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
 {
         struct dwarf_file *dwarf = entries->with->dwarf;
         struct line_table lines;
-        char *path = NULL;
         Dwarf_Die other;
+        uint32_t id = 0;
 
         if (dwarf_cu_getdwarf(holder->cu) != dwarf->dwarf ||
             !dwarf_diecu(holder, &other, NULL, NULL) ||
@@ -44,14 +56,9 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
                 const struct line_file *file = &lines.files[number];
                 char *below = path_join(file->directory, file->name);
 
-                if (below)
-                        path =
-                            path_join(die_string(dwarf, &other, DW_AT_comp_dir), below);
+                id = put_path(entries, &other, below);
                 free(below);
         }
-        uint32_t id = string_pool_put(entries->with->names, path);
-
-        free(path);
         line_table_free(&lines);
         return id;
 }
@@ -75,13 +82,9 @@ static uint32_t put_source(struct code_entries *entries, const Dwarf_Die *holder
                 source = dwarf_diecu(&at, &unit, NULL, NULL)
                              ? die_string(dwarf, &unit, DW_AT_name)
                              : NULL;
-        if (!source || !die_spend(dwarf, strlen(source)))
-                return 0;
-        char *path = path_join(die_string(dwarf, &unit, DW_AT_comp_dir), source);
-        uint32_t id = string_pool_put(entries->with->names, path);
-
-        free(path);
-        return id;
+        return source && die_spend(dwarf, strlen(source))
+                   ? put_path(entries, &unit, source)
+                   : 0;
 }
 
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own)

@@ -93,18 +93,17 @@ static int count_units(struct counting *counting, bool types)
 int die_check_cost(Dwarf *dwarf)
 {
         Elf *elf = dwarf_getelf(dwarf);
-        size_t info_bytes, types_bytes, table_bytes;
-        const char *tables = elf_section_data(elf, ".debug_abbrev", &table_bytes);
+        const struct elf_bytes tables = elf_section_bytes(elf, ".debug_abbrev");
         struct counting counting = {.dwarf = dwarf, .table = UINT64_MAX};
 
-        elf_section_data(elf, ".debug_info", &info_bytes);
-        elf_section_data(elf, ".debug_types", &types_bytes);
-        if (tables)
-                counting.tables =
-                    (struct byte_cursor){.at = (const uint8_t *)tables,
-                                         .end = (const uint8_t *)tables + table_bytes};
+        if (tables.data)
+                counting.tables = (struct byte_cursor){
+                    .at = (const uint8_t *)tables.data,
+                    .end = (const uint8_t *)tables.data + tables.size};
         counting.limit =
-            BYTES_LEAST + TIMES_ENTRIES * ((uint64_t)info_bytes + types_bytes);
+            BYTES_LEAST +
+            TIMES_ENTRIES * ((uint64_t)elf_section_bytes(elf, ".debug_info").size +
+                             elf_section_bytes(elf, ".debug_types").size);
         if (counting.limit > elf_memory_limit_bytes())
                 counting.limit = elf_memory_limit_bytes();
         int error = count_units(&counting, false);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_file.h"
-
 static const char *const part_names[SPLIT_PARTS] = {
     [SPLIT_INFO] = ".debug_info",         [SPLIT_ABBREV] = ".debug_abbrev",
     [SPLIT_LINE] = ".debug_line",         [SPLIT_LOC] = ".debug_loc",
@@ -18,31 +16,23 @@ static const char *const part_names[SPLIT_PARTS] = {
     [SPLIT_STR] = ".debug_str",           [SPLIT_ADDR] = ".debug_addr",
     [SPLIT_RANGES] = ".debug_ranges"};
 
-struct split_bytes split_section(Elf *elf, const char *name)
-{
-        size_t size;
-        const char *data = elf_section_data(elf, name, &size);
-
-        return (struct split_bytes){data, size};
-}
-
-struct split_bytes split_from(struct split_bytes bytes, uint64_t offset)
+struct elf_bytes split_from(struct elf_bytes bytes, uint64_t offset)
 {
         if (offset > bytes.size)
-                return (struct split_bytes){NULL, 0};
-        return (struct split_bytes){bytes.data + offset, bytes.size - offset};
+                return (struct elf_bytes){NULL, 0};
+        return (struct elf_bytes){bytes.data + offset, bytes.size - offset};
 }
 
-struct split_bytes split_slice(struct split_bytes bytes, uint64_t offset, uint64_t size)
+struct elf_bytes split_slice(struct elf_bytes bytes, uint64_t offset, uint64_t size)
 {
         bytes = split_from(bytes, offset);
         if (size > bytes.size)
-                return (struct split_bytes){NULL, 0};
+                return (struct elf_bytes){NULL, 0};
         bytes.size = size;
         return bytes;
 }
 
-uint32_t split_u32(struct split_bytes bytes, uint64_t index)
+uint32_t split_u32(struct elf_bytes bytes, uint64_t index)
 {
         uint32_t value = 0;
 
@@ -51,7 +41,7 @@ uint32_t split_u32(struct split_bytes bytes, uint64_t index)
         return value;
 }
 
-uint64_t split_u64(struct split_bytes bytes, uint64_t index)
+uint64_t split_u64(struct elf_bytes bytes, uint64_t index)
 {
         uint64_t value = 0;
 
@@ -60,22 +50,22 @@ uint64_t split_u64(struct split_bytes bytes, uint64_t index)
         return value;
 }
 
-void split_read_parts(Elf *elf, struct split_bytes *parts)
+void split_read_parts(Elf *elf, struct elf_bytes *parts)
 {
         char name[64];
 
         for (int part = 0; part < SPLIT_ADDR; part++) {
                 snprintf(name, sizeof(name), "%s.dwo", part_names[part]);
-                parts[part] = split_section(elf, name);
+                parts[part] = elf_section_bytes(elf, name);
         }
 }
 
 /* Only this unit's strings, in the order of their numbers: a package has those of all
  * units. HEADER_BYTES come before the offsets. */
-static int add_strings(struct elf_image *image, struct split_bytes offsets,
-                       struct split_bytes strings, size_t header_bytes)
+static int add_strings(struct elf_image *image, struct elf_bytes offsets,
+                       struct elf_bytes strings, size_t header_bytes)
 {
-        struct split_bytes numbers = split_from(offsets, header_bytes);
+        struct elf_bytes numbers = split_from(offsets, header_bytes);
         size_t count = numbers.size / 4;
         uint32_t *moved = malloc((count + 1) * sizeof(*moved));
         size_t from_bytes = image->size;
@@ -85,7 +75,7 @@ static int add_strings(struct elf_image *image, struct split_bytes offsets,
         if (!error)
                 from_bytes = image->size;
         for (size_t i = 0; i < count && !error; i++) {
-                struct split_bytes rest = split_from(strings, split_u32(numbers, i));
+                struct elf_bytes rest = split_from(strings, split_u32(numbers, i));
                 const char *end = rest.data ? memchr(rest.data, 0, rest.size) : NULL;
                 size_t length = end ? (size_t)(end - rest.data) + 1 : 1;
 
@@ -112,7 +102,7 @@ static int add_strings(struct elf_image *image, struct split_bytes offsets,
         return error;
 }
 
-int split_image_make(unsigned version, const struct split_bytes *parts,
+int split_image_make(unsigned version, const struct elf_bytes *parts,
                      struct elf_image *image)
 {
         static const char padding[SPLIT_RANGES_PADDING];

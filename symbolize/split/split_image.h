@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf_file.h"
 #include "elf_image.h"
 
 enum split_part {
@@ -29,28 +30,20 @@ enum split_part {
 /* A list of ranges that begins at 0 would mean "the first" to dwarf_ranges(). */
 enum { SPLIT_RANGES_PADDING = 16 };
 
-/* Bytes of somebody else; data NULL: none. */
-struct split_bytes {
-        const char *data;
-        size_t size;
-};
-
-/* The contents of section NAME. */
-struct split_bytes split_section(Elf *elf, const char *name);
 /* SIZE bytes of BYTES from OFFSET on; none if they are not inside. */
-struct split_bytes split_from(struct split_bytes bytes, uint64_t offset);
-struct split_bytes split_slice(struct split_bytes bytes, uint64_t offset, uint64_t size);
+struct elf_bytes split_from(struct elf_bytes bytes, uint64_t offset);
+struct elf_bytes split_slice(struct elf_bytes bytes, uint64_t offset, uint64_t size);
 /* Number INDEX of the numbers that BYTES begin with; 0 behind them. */
-uint32_t split_u32(struct split_bytes bytes, uint64_t index);
-uint64_t split_u64(struct split_bytes bytes, uint64_t index);
+uint32_t split_u32(struct elf_bytes bytes, uint64_t index);
+uint64_t split_u64(struct elf_bytes bytes, uint64_t index);
 
 /* Reads the SPLIT_PARTS parts of a .dwo file or a package. */
-void split_read_parts(Elf *elf, struct split_bytes *parts);
+void split_read_parts(Elf *elf, struct elf_bytes *parts);
 
 /* Makes the file of PARTS, the unit's own, in IMAGE, whose bytes are to be freed also on
  * error. Before DWARF 5 (VERSION) the numbers of strings have no header. 0, -ENOENT or
  * -ENOMEM. */
-int split_image_make(unsigned version, const struct split_bytes *parts,
+int split_image_make(unsigned version, const struct elf_bytes *parts,
                      struct elf_image *image);
 
 /* Where PART of IMAGE has its section, or NULL. */

@@ -28,7 +28,7 @@ static int part_of_column(const struct split_index *index, uint32_t column)
         return column < sizeof(parts_5) / sizeof(int) ? parts_5[column] : -1;
 }
 
-static bool read_index(struct split_bytes bytes, struct split_index *index)
+static bool read_index(struct elf_bytes bytes, struct split_index *index)
 {
         index->version = split_u32(bytes, 0) & 0xffff;
         index->column_count = split_u32(bytes, 1);
@@ -68,13 +68,13 @@ uint32_t split_index_row(const struct split_index *index, uint64_t id)
 }
 
 void split_index_cut(const struct split_index *index, uint32_t row,
-                     struct split_bytes *parts)
+                     struct elf_bytes *parts)
 {
-        struct split_bytes whole[SPLIT_PARTS];
+        struct elf_bytes whole[SPLIT_PARTS];
 
         memcpy(whole, parts, sizeof(whole));
         for (int part = 0; part < SPLIT_STR; part++)
-                parts[part] = (struct split_bytes){NULL, 0};
+                parts[part] = (struct elf_bytes){NULL, 0};
         for (uint32_t i = 0; i < index->column_count; i++) {
                 int part = part_of_column(index, split_u32(index->columns, i));
                 uint64_t cell = (uint64_t)(row - 1) * index->column_count + i;
@@ -87,11 +87,11 @@ void split_index_cut(const struct split_index *index, uint32_t row,
 }
 
 bool split_package_unit(const struct split_package *package, uint64_t unit_id,
-                        struct split_bytes *parts)
+                        struct elf_bytes *parts)
 {
         struct split_index index;
 
-        if (!read_index(split_section(package->image.elf, ".debug_cu_index"), &index))
+        if (!read_index(elf_section_bytes(package->image.elf, ".debug_cu_index"), &index))
                 return false;
         uint32_t row = split_index_row(&index, unit_id);
 
@@ -105,7 +105,7 @@ bool split_package_unit(const struct split_package *package, uint64_t unit_id,
 bool split_package_types(const struct split_package *package, struct split_index *index)
 {
         bool there =
-            read_index(split_section(package->image.elf, ".debug_tu_index"), index);
+            read_index(elf_section_bytes(package->image.elf, ".debug_tu_index"), index);
 
         if (!there)
                 *index = (struct split_index){0};

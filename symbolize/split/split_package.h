@@ -13,7 +13,7 @@
 
 /* An index of units (DWARF 5, section 7.3.5.3; version 2 was GNU's, of DWARF 4). */
 struct split_index {
-        struct split_bytes signatures, rows, columns, offsets, sizes;
+        struct elf_bytes signatures, rows, columns, offsets, sizes;
         uint32_t version, column_count, unit_count, slot_count;
 };
 
@@ -34,7 +34,7 @@ void split_package_close(struct split_package *package);
 
 /* The parts of the unit of code with the number UNIT_ID; false: it is not there. */
 bool split_package_unit(const struct split_package *package, uint64_t unit_id,
-                        struct split_bytes *parts);
+                        struct elf_bytes *parts);
 
 /* Reads the index of the units of types; false: there is none. */
 bool split_package_types(const struct split_package *package, struct split_index *index);
@@ -44,7 +44,7 @@ uint32_t split_index_row(const struct split_index *index, uint64_t id);
 
 /* Replaces PARTS, the package's sections, by the parts of the unit in ROW. */
 void split_index_cut(const struct split_index *index, uint32_t row,
-                     struct split_bytes *parts);
+                     struct elf_bytes *parts);
 
 /* Opens FILE at PATH, and notes in PACKAGE that it was tried. */
 int split_open_file(struct split_package *package, struct elf_file *file,

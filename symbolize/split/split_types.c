@@ -21,7 +21,7 @@ struct split_types_row {
         bool opened; /* of the first unit */
 };
 
-static void cut(const struct split_types *types, uint32_t row, struct split_bytes *parts)
+static void cut(const struct split_types *types, uint32_t row, struct elf_bytes *parts)
 {
         memcpy(parts, types->whole, sizeof(types->whole));
         split_index_cut(&types->index, row, parts);
@@ -39,7 +39,7 @@ static int compare_rows(const void *left, const void *right)
 /* Units compiled together share a table of abbreviations. */
 static uint64_t together(const struct split_types *types, uint32_t row)
 {
-        struct split_bytes parts[SPLIT_PARTS];
+        struct elf_bytes parts[SPLIT_PARTS];
 
         cut(types, row, parts);
         return (uintptr_t)parts[SPLIT_ABBREV].data;
@@ -70,12 +70,12 @@ static int read_rows(struct split_types *types, const struct split_package *pack
 /* Joins the units compiled together, from FIRST on: PARTS becomes their sum. *JOINED is
  * to be freed. */
 static int join(const struct split_types *types, const struct split_types_row *first,
-                struct split_bytes *parts, char **joined)
+                struct elf_bytes *parts, char **joined)
 {
         const struct split_types_row *end = types->rows + types->index.unit_count;
         enum split_part part = types->index.version < 5 ? SPLIT_TYPES : SPLIT_INFO;
         const size_t limit = types->whole[part].size;
-        struct split_bytes unit[SPLIT_PARTS];
+        struct elf_bytes unit[SPLIT_PARTS];
         size_t size = 0;
 
         cut(types, first->row, parts);
@@ -91,7 +91,7 @@ static int join(const struct split_types *types, const struct split_types_row *f
                         memcpy(*joined + size, unit[part].data, unit[part].size);
                 size += unit[part].size;
         }
-        parts[part] = (struct split_bytes){*joined, size};
+        parts[part] = (struct elf_bytes){*joined, size};
         return size > 0 ? 0 : -ENOENT;
 }
 
@@ -150,7 +150,7 @@ static int add_all(struct split_types *types, Dwarf *dwarf)
 static int open_together(struct split_types *types, struct split_types_row *first,
                          struct split_unit **opened)
 {
-        struct split_bytes parts[SPLIT_PARTS] = {0};
+        struct elf_bytes parts[SPLIT_PARTS] = {0};
         struct split_unit *unit = calloc(1, sizeof(*unit));
         char *joined = NULL;
         int error = unit ? join(types, first, parts, &joined) : -ENOMEM;

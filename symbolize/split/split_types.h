@@ -14,9 +14,9 @@ struct split_types_row;
 struct split_types {
         bool read;
         struct split_index index;
-        struct split_bytes whole[SPLIT_PARTS]; /* the package's sections */
-        struct split_types_row *rows; /* those compiled together are neighbours */
-        struct split_type *items;     /* of units that are open */
+        struct elf_bytes whole[SPLIT_PARTS]; /* the package's sections */
+        struct split_types_row *rows;        /* those compiled together are neighbours */
+        struct split_type *items;            /* of units that are open */
         size_t count;
         size_t capacity;
         struct hash_index by_signature;

@@ -72,9 +72,9 @@ static bool find_unit(struct split_unit *unit, uint64_t unit_id)
 }
 
 /* The section from BASE to END, or to its end when END is 0. */
-static struct split_bytes between(Elf *elf, const char *name, uint64_t base, uint64_t end)
+static struct elf_bytes between(Elf *elf, const char *name, uint64_t base, uint64_t end)
 {
-        struct split_bytes rest = split_from(split_section(elf, name), base);
+        struct elf_bytes rest = split_from(elf_section_bytes(elf, name), base);
 
         if (end > base && end - base < rest.size)
                 rest.size = end - base;
@@ -83,14 +83,14 @@ static struct split_bytes between(Elf *elf, const char *name, uint64_t base, uin
 
 /* The unit's addresses: the header before them says how many they are (DWARF 5, section
  * 7.27). Before DWARF 5 only where the next unit's begin does. */
-static struct split_bytes addresses(const struct split_skeleton *skeleton)
+static struct elf_bytes addresses(const struct split_skeleton *skeleton)
 {
         enum { HEADER_BYTES = 8 };
-        struct split_bytes section = split_section(skeleton->elf, ".debug_addr");
-        struct split_bytes header =
+        struct elf_bytes section = elf_section_bytes(skeleton->elf, ".debug_addr");
+        struct elf_bytes header =
             split_slice(section, skeleton->addr_base - HEADER_BYTES, HEADER_BYTES);
-        struct split_bytes rest = between(skeleton->elf, ".debug_addr",
-                                          skeleton->addr_base, skeleton->addr_end);
+        struct elf_bytes rest = between(skeleton->elf, ".debug_addr", skeleton->addr_base,
+                                        skeleton->addr_end);
         uint32_t length = header.data ? split_u32(header, 0) : 0;
 
         if (skeleton->version >= 5 && length >= 4 && length - 4 < rest.size)
@@ -99,7 +99,7 @@ static struct split_bytes addresses(const struct split_skeleton *skeleton)
 }
 
 int split_unit_make(struct split_unit *unit, unsigned version,
-                    const struct split_bytes *parts)
+                    const struct elf_bytes *parts)
 {
         struct elf_image image = {0};
         int error = split_image_make(version, parts, &image);
@@ -123,7 +123,7 @@ int split_unit_make(struct split_unit *unit, unsigned version,
 
 /* With the program's own parts. */
 static int open_unit(struct split_unit *unit, const struct split_skeleton *skeleton,
-                     struct split_bytes *parts)
+                     struct elf_bytes *parts)
 {
         parts[SPLIT_ADDR] = addresses(skeleton);
         parts[SPLIT_RANGES] = between(skeleton->elf, ".debug_ranges",
@@ -139,7 +139,7 @@ static int open_unit(struct split_unit *unit, const struct split_skeleton *skele
 static int open_dwo_unit(struct split_unit *unit, const struct split_skeleton *skeleton,
                          const struct elf_file *file)
 {
-        struct split_bytes parts[SPLIT_PARTS] = {0};
+        struct elf_bytes parts[SPLIT_PARTS] = {0};
         struct debug_image image;
         int error = debug_image_open(&image, file, true);
 
@@ -154,7 +154,7 @@ static int open_dwo_unit(struct split_unit *unit, const struct split_skeleton *s
 int split_unit_open(struct split_unit *unit, const struct split_skeleton *skeleton,
                     struct split_package *package)
 {
-        struct split_bytes parts[SPLIT_PARTS] = {0};
+        struct elf_bytes parts[SPLIT_PARTS] = {0};
         struct elf_file file;
         int error = -ENOENT;
 
@@ -188,9 +188,9 @@ void split_unit_close(struct split_unit *unit)
 static uint64_t numbered_list(const struct split_unit *unit, uint64_t index)
 {
         enum { HEADER_BYTES = 12 };
-        struct split_bytes cells = split_from(
-            (struct split_bytes){unit->image + unit->lists_at, unit->lists_size},
-            HEADER_BYTES);
+        struct elf_bytes cells =
+            split_from((struct elf_bytes){unit->image + unit->lists_at, unit->lists_size},
+                       HEADER_BYTES);
 
         return index < cells.size / 4 ? HEADER_BYTES + (uint64_t)split_u32(cells, index)
                                       : 0;

@@ -47,7 +47,7 @@ void split_unit_close(struct split_unit *unit);
 /* Opens UNIT, zero-initialised, from PARTS: only entries, without DIE. 0, or as above; to
  * be closed also on error. */
 int split_unit_make(struct split_unit *unit, unsigned version,
-                    const struct split_bytes *parts);
+                    const struct elf_bytes *parts);
 
 /* Where the range list of an entry of UNIT begins, for dwarf_ranges(); RANGES is its
  * attribute. 0: nowhere. */
