@@ -53,13 +53,6 @@ bool unit_classes_declare(struct dwarf_file *dwarf, Dwarf_Die *entries)
                (is_c(language) || unit_is_cplusplus(dwarf, entries));
 }
 
-bool unit_is_of_gcc(struct dwarf_file *dwarf, Dwarf_Die *entries)
-{
-        const char *producer = die_string(dwarf, entries, DW_AT_producer);
-
-        return producer && is_gcc(producer);
-}
-
 /* The compiler of the unit that contains FUNCTION; NULL: not known. */
 static const char *producer_of(struct dwarf_file *dwarf, Dwarf_Die *function)
 {

@@ -53,14 +53,14 @@ int elf_image_append(struct elf_image *image, const void *data, size_t size)
         return 0;
 }
 
-static int begin_section(struct elf_image *image, const char *name, uint32_t type)
+int elf_image_begin_section(struct elf_image *image, const char *name)
 {
         static const char zeros[8];
         int error = elf_image_append(image, zeros, -image->size & 7);
 
         image->sections[image->section_count++] =
             (Elf64_Shdr){.sh_name = (Elf64_Word)image->names_size,
-                         .sh_type = type,
+                         .sh_type = SHT_PROGBITS,
                          .sh_offset = image->size,
                          .sh_addralign = 1};
         image->names_size +=
@@ -68,11 +68,6 @@ static int begin_section(struct elf_image *image, const char *name, uint32_t typ
                              sizeof(image->names) - image->names_size, "%s", name) +
             1;
         return error;
-}
-
-int elf_image_begin_section(struct elf_image *image, const char *name)
-{
-        return begin_section(image, name, SHT_PROGBITS);
 }
 
 void elf_image_end_section(struct elf_image *image)
@@ -103,8 +98,9 @@ int elf_image_end(struct elf_image *image)
                            .e_ehsize = sizeof(ehdr),
                            .e_shentsize = sizeof(Elf64_Shdr)};
         static const char zeros[8];
-        int error = begin_section(image, ".shstrtab", SHT_STRTAB);
+        int error = elf_image_begin_section(image, ".shstrtab");
 
+        image->sections[image->section_count - 1].sh_type = SHT_STRTAB;
         memcpy(ehdr.e_ident, ELFMAG, SELFMAG);
         ehdr.e_ident[EI_CLASS] = ELFCLASS64;
         ehdr.e_ident[EI_DATA] = ELFDATA2LSB;

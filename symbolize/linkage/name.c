@@ -120,6 +120,15 @@ size_t name_length(const char *symbol)
         return length;
 }
 
+char *name_read(const char *symbol, char *(*read)(const char *))
+{
+        char *name = strndup(symbol, name_length(symbol));
+        char *text = name ? read(name) : NULL;
+
+        free(name);
+        return text;
+}
+
 bool name_mangled(const char *symbol)
 {
         return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');

@@ -51,6 +51,8 @@ bool name_of_thunk(const char *symbol);
 /* The length of the function's name in SYMBOL: without the version, and without the
  * compiler's suffix for copies and parts (".constprop.0", ".cold"). */
 size_t name_length(const char *symbol);
+/* What READ, a demangler, makes of that name; NULL: it cannot. The caller frees it. */
+char *name_read(const char *symbol, char *(*read)(const char *));
 
 /* The same for a mangled SYMBOL that may name a split part of a function: the
  * function's name, without ".cold" or ".part.0". */

@@ -50,20 +50,10 @@ struct readable {
         char *signature;
 };
 
-/* LINK as READ reads it; NULL: it cannot. The caller frees it. */
-static char *read_link(const char *link, char *(*read)(const char *))
-{
-        char *whole = strndup(link, name_length(link));
-        char *text = whole ? read(whole) : NULL;
-
-        free(whole);
-        return text;
-}
-
 static bool make_readable(const char *link, struct readable *readable)
 {
-        *readable = (struct readable){read_link(link, demangle),
-                                      read_link(link, demangle_signature)};
+        *readable = (struct readable){name_read(link, demangle),
+                                      name_read(link, demangle_signature)};
         return readable->name && readable->signature;
 }
 
@@ -79,11 +69,11 @@ enum relation { SAME, OVERLOAD, BETWEEN, OTHER };
 static enum relation relation_to(const struct readable *function, const char *link)
 {
         enum relation relation = BETWEEN;
-        char *name = read_link(link, demangle);
+        char *name = name_read(link, demangle);
         size_t length = strlen(function->name);
 
         if (name && strcmp(function->name, name) == 0) {
-                char *signature = read_link(link, demangle_signature);
+                char *signature = name_read(link, demangle_signature);
 
                 if (signature)
                         relation =

@@ -180,7 +180,7 @@ static int open_unit(struct unit *unit, size_t number)
                                   .entries = entries,
                                   .source = die_string(dwarf, &entries, DW_AT_name),
                                   .cplusplus = unit_is_cplusplus(dwarf, &entries),
-                                  .links_external = unit_is_of_gcc(dwarf, &entries),
+                                  .links_external = function_is_of_gcc(dwarf, &entries),
                                   .put_file = put_file,
                                   .context = unit};
         if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)

@@ -49,13 +49,11 @@ static bool same_link(const char *a, const char *b)
 static void put_signature(struct namesake *namesake, struct string_pool *names)
 {
         const char *link = namesake->function->link;
-        char *whole = link ? strndup(link, name_length(link)) : NULL;
-        char *signature = whole ? demangle_signature(whole) : NULL;
+        char *signature = link ? name_read(link, demangle_signature) : NULL;
 
         if (signature)
                 namesake->text = string_pool_put(names, signature);
         free(signature);
-        free(whole);
 }
 
 /* ---- files ---- */
