@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "own_module.h"
@@ -75,28 +74,17 @@ int lost_names_note(struct db *db, bool *any, struct diag *diag)
 }
 
 /* Why the names of a file that is READY became fewer, or of what has none. */
-static char *reason_without_file(const struct module_identity *identity)
+static const char *reason_without_file(const struct module_identity *identity)
 {
         if (!identity->path)
-                return strdup("the list of code that its compiler made is not there");
+                return "the list of code that its compiler made is not there";
         if (strcmp(identity->path, vdso_module) == 0)
-                return strdup("that kernel does not run now; say where its code in "
-                              "processes is kept (--build-id-dir)");
+                return "that kernel does not run now; say where its code in processes is "
+                       "kept (--build-id-dir)";
         if (strcmp(identity->path, kernel_module) == 0)
-                return strdup("that kernel does not run now; give --vmlinux or "
-                              "--kallsyms");
-        return strdup("its debug information is not there; say where it is kept "
-                      "(--debuginfo-path)");
-}
-
-static const char *reason_of_error(int error, const struct module_identity *identity)
-{
-        if (error == -ENOEXEC)
-                return "it is no sound ELF file now";
-        return identity->build_id_bytes > 0
-                   ? "it is not there; say where the recorded file is kept (--symfs, "
-                     "--build-id-dir)"
-                   : "it is not there; say where the recorded file is kept (--symfs)";
+                return "that kernel does not run now; give --vmlinux or --kallsyms";
+        return "its debug information is not there; say where it is kept "
+               "(--debuginfo-path)";
 }
 
 /* The kernel's code is in no file of that name. */
@@ -106,26 +94,33 @@ static bool is_kernel(const struct module_identity *identity)
                strcmp(identity->path, vdso_module) == 0;
 }
 
-/* What is to be freed; NULL: no memory. */
-static char *find_reason(const struct module_identity *identity,
-                         const struct module_search *files)
+static const char *find_reason(const struct module_identity *identity,
+                               const struct module_search *files)
 {
+        const bool has_id = identity->build_id_bytes > 0;
         struct elf_file file;
         int error = identity->path && !is_kernel(identity)
                         ? module_file_open(identity, files, &file)
                         : -EINVAL;
 
-        if (error == -ESTALE)
-                return strdup(identity->build_id_bytes > 0
-                                  ? "another file is there now; say where the recorded "
-                                    "file is kept (--symfs, --build-id-dir)"
-                                  : "it was written since it was recorded; say where the "
-                                    "recorded file is kept (--symfs)");
-        if (error == -ENOENT || error == -ENOEXEC)
-                return strdup(reason_of_error(error, identity));
         if (!error)
                 elf_file_close(&file);
-        return reason_without_file(identity);
+        switch (error) {
+        case -ESTALE:
+                return has_id ? "another file is there now; say where the recorded file "
+                                "is kept (--symfs, --build-id-dir)"
+                              : "it was written since it was recorded; say where the "
+                                "recorded file is kept (--symfs)";
+        case -ENOEXEC:
+                return "it is no sound ELF file now";
+        case -ENOENT:
+                return has_id ? "it is not there; say where the recorded file is kept "
+                                "(--symfs, --build-id-dir)"
+                              : "it is not there; say where the recorded file is kept "
+                                "(--symfs)";
+        default:
+                return reason_without_file(identity);
+        }
 }
 
 static int say(sqlite3_stmt *row, const struct module_search *files, struct diag *diag)
@@ -133,7 +128,7 @@ static int say(sqlite3_stmt *row, const struct module_search *files, struct diag
         const struct module_identity identity = module_identity_of_row(row, 2);
         long long lost = sqlite3_column_int64(row, 0);
         long long others = sqlite3_column_int64(row, 1);
-        char *reason = find_reason(&identity, files), and_others[64] = "";
+        char and_others[64] = "";
 
         if (others > 0)
                 snprintf(and_others, sizeof(and_others), " (and of %lld other file%s)",
@@ -142,8 +137,7 @@ static int say(sqlite3_stmt *row, const struct module_search *files, struct diag
                  "the names there are kept, as %lld of %s%s would be lost: %s "
                  "(--drop-names goes on without them)",
                  lost, identity.path ? identity.path : "code made at run time",
-                 and_others, reason ? reason : "it is another file now");
-        free(reason);
+                 and_others, find_reason(&identity, files));
         return -ESTALE;
 }
 
