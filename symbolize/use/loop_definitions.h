@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instructions of a loop define a register (reaching definitions). Memory at an
- * address that the loop does not change counts as a register: unoptimised code has its
- * variables there. */
+/* The innermost natural loop around an instruction (Aho, Lam, Sethi, Ullman, "Compilers",
+ * 9.6.6), and which of its instructions define a register (reaching definitions). Memory
+ * at an address that the loop does not change counts as a register: unoptimised code has
+ * its variables there. */
 #ifndef MEMLAG_SYMBOLIZE_LOOP_DEFINITIONS_H
 #define MEMLAG_SYMBOLIZE_LOOP_DEFINITIONS_H
 
 #include "instruction_values.h"
-#include "loop_body.h"
+
+struct loop_body {
+        const struct flow_code *code;
+        size_t header;  /* the block that all iterations begin with; SIZE_MAX: no loop */
+        size_t *blocks; /* in order of address */
+        size_t block_count;
+        bool *inside; /* of each block of the code */
+};
 
 /* The loop that was looked at last. Begin with zeros. */
 struct pattern_loop {
@@ -17,12 +25,12 @@ struct pattern_loop {
                                               loop, or too large */
         size_t *first;                     /* of each block of the code, in VALUES */
         uint64_t written;                  /* registers */
-        uint32_t shortest; /* instructions from BLOCK round to it, see loop_body.h */
+        uint32_t shortest; /* instructions from BLOCK round to it; 0: not known */
         uint64_t work;     /* in the whole function */
 };
 
 /* Makes LOOP the innermost loop around BLOCK of CODE, a function that begins with block
- * ENTRY. 0, or an error of loop_body_find; freed by pattern_loop_free. */
+ * ENTRY. 0, -E2BIG: that would take too long, or -ENOMEM; freed by pattern_loop_free. */
 int pattern_loop_enter(struct pattern_loop *loop, const struct flow_code *code,
                        size_t entry, size_t block);
 void pattern_loop_free(struct pattern_loop *loop);
