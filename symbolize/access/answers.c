@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "flow_operand.h"
-#include "flow_result.h"
 #include "flow_trace.h"
 #include "flow_walk.h"
 #include "number_use.h"

@@ -3,11 +3,17 @@
 #ifndef MEMLAG_SYMBOLIZE_ANSWERS_H
 #define MEMLAG_SYMBOLIZE_ANSWERS_H
 
-#include "flow.h"
+#include "flow_walk.h"
 
 /* Answers ANSWERS, COUNT addresses of one function, in their order of address. 0 or
  * -ENOMEM. */
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count);
+
+/* The type for which the code after a call uses the returned pointer. */
+/* Answers the question FLOW_RESULT about the step number AT of WALK's code, before which
+ * STATE holds. */
+void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t at,
+                 struct flow_answer *answer);
 
 #endif

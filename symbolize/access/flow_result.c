@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pointer is followed along a few ways and a bounded number of instructions: where it
  * is not seen to be anything, it has no type. */
-#include "flow_result.h"
+#include "answers.h"
 
 #include "decoded.h"
 #include "flow_effect.h"

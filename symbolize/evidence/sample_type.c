@@ -10,8 +10,7 @@
 
 #include "sample_field.h"
 #include "site.h"
-#include "type_by_block.h"
-#include "type_by_instruction.h"
+#include "type_by.h"
 
 /* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
 static void block_evidence_learn(struct sample_types *finder,

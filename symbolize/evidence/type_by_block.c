@@ -2,12 +2,10 @@
 /* A block has the type of its allocation if no sample shows more and the instruction's
  * pointer agrees. Otherwise the pointer's type counts, unless the pointer may lead to a
  * member of another type. */
-#include "type_by_block.h"
+#include "type_by.h"
 
 #include "rule.h"
 #include "sample_field.h"
-#include "type_by_function.h"
-#include "type_by_instruction.h"
 
 /* A sample in a block. */
 struct here {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For functions that copy or compare memory, or read strings, the caller's arguments
  * decide. */
-#include "type_by_function.h"
+#include "type_by.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A pointer's type says what lies behind it. An index that nothing proves must agree with
  * the addresses of all of the instruction's samples: some agree by chance. */
-#include "type_by_instruction.h"
 
 #include "rule.h"
 #include "sample_field.h"
-#include "type_by_function.h"
+#include "type_by.h"
 #include "type_field.h"
 #include "type_index.h"
 

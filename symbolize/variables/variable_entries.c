@@ -2,7 +2,7 @@
 /* One traversal of a function's entries. A variable with a location list names the
  * instructions of each location. A variable with a single location lives as long as
  * the block that declares it. */
-#include "variable_entries.h"
+#include "variables.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,6 @@
 
 #include "append.h"
 
-#include "variable_entries.h"
-
 static int build_maps(struct range_map *maps)
 {
         int error = 0;

@@ -94,8 +94,12 @@ struct variables {
         size_t call_capacity;
 };
 
-/* Reads the variables of FUNCTION (a subprogram with code). 0 or -ENOMEM; freed in any
- * case. */
+/* Adds the variables and calls of FUNCTION to VARIABLES, whose maps are not built. 0
+ * or -ENOMEM. */
+int variable_entries_read(struct variables *variables, struct type_reader *reader,
+                          Dwarf_Die *function);
+/* Reads the variables of FUNCTION (a subprogram with code), and builds the maps. 0 or
+ * -ENOMEM; freed in any case. */
 int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function);
 void variables_free(struct variables *variables);

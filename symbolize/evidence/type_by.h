@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The type of a sample by each kind of evidence. */
+#ifndef MEMLAG_SYMBOLIZE_TYPE_BY_H
+#define MEMLAG_SYMBOLIZE_TYPE_BY_H
+
+#include "memory_function.h"
+#include "sample_type.h"
+
+/* ---- in a block of the heap ---- */
+
+struct sample_type type_by_block(struct sample_types *finder,
+                                 const struct sample_location *location);
+
+/* ---- in a function that the debug information does not describe ---- */
+
+/* Which function that copies or compares memory PLACE is in. */
+enum memory_function memory_function_at(const struct sample_types *finder,
+                                        uint32_t place);
+
+/* The C library's string functions read characters only, in each processor's version. */
+struct sample_type type_by_function(struct sample_types *finder,
+                                    const struct sample_location *location);
+
+/* ---- by the pointer that the instruction uses ---- */
+
+/* The memory operand's access, if the instruction has been decoded. */
+const struct type_access *instruction_access(const struct place *place);
+/* Whether the operand's address comes from a known pointer. */
+bool instruction_points(const struct place *place);
+/* Learns from a sample's address whether its instruction's pointer and index lead there.
+ */
+void instruction_learn(struct sample_types *finder,
+                       const struct sample_location *location);
+
+struct sample_type type_by_instruction(struct sample_types *finder,
+                                       const struct sample_location *location);
+
+#endif
