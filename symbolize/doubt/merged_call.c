@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "merged_call.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "type_field.h"
 
 /* Whether the pointer tells no more than that there are bytes. */
@@ -95,76 +92,47 @@ bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type
         return false;
 }
 
-/* Ways from the function's entry, up to where they come to the variable's block. */
-struct search {
-        const struct flow_walk *walk;
-        const struct register_variable *variable;
-        bool *met; /* of blocks of code */
-        size_t *stack;
-        size_t stack_count;
-        size_t call;
-        bool in_midst; /* a way came to what leads straight to the call */
-        bool before;   /* another came to the block before that */
-};
-
 static bool in_block(const struct register_variable *variable, uint64_t vaddr)
 {
         return vaddr >= variable->block_low && vaddr < variable->block_high;
 }
 
-static void go_on(struct search *search, size_t block)
+/* Whether block INDEX of CODE, or a part of it, is VARIABLE's. */
+static bool enters(const struct flow_code *code, size_t index,
+                   const struct register_variable *variable)
 {
-        if (block == SIZE_MAX || search->met[block])
-                return;
-        search->met[block] = true;
-        search->stack[search->stack_count++] = block;
-}
+        const struct flow_block *block = &code->blocks[index];
 
-/* Whether the way ends in the block at INDEX, as it has come to the variable's. */
-static bool comes_there(struct search *search, size_t index)
-{
-        const struct flow_walk *walk = search->walk;
-        const struct flow_block *block = &walk->code->blocks[index];
-
-        for (size_t i = block->first; i < block->first + block->count; i++) {
-                if (!in_block(search->variable, walk->code->steps[i].vaddr))
-                        continue;
-                if (search->call >= i && search->call < block->first + block->count)
-                        search->in_midst = true;
-                else
-                        search->before = true;
-                return true;
-        }
+        for (size_t i = block->first; i < block->first + block->count; i++)
+                if (in_block(variable, code->steps[i].vaddr))
+                        return true;
         return false;
 }
 
 bool merged_call_entered(const struct flow_walk *walk, size_t call,
                          const struct register_variable *variable)
 {
-        size_t blocks = walk->code->block_count;
+        const struct flow_code *code = walk->code;
+        const size_t called = flow_code_block(code, call);
+        bool in_midst = false; /* a way from outside comes to what leads straight to it */
+        bool before = false;   /* another comes to the variable's block before that */
 
-        if (walk->entry == SIZE_MAX || !in_block(variable, walk->code->steps[call].vaddr))
+        if (walk->entry == SIZE_MAX || !in_block(variable, code->steps[call].vaddr))
                 return false;
-        struct search search = {.walk = walk,
-                                .variable = variable,
-                                .met = calloc(blocks + 1, sizeof(*search.met)),
-                                .stack = calloc(blocks + 1, sizeof(*search.stack)),
-                                .call = call};
+        for (size_t i = 0; i <= code->block_count; i++) {
+                /* The function's begin is a way, too. */
+                const size_t begin[] = {walk->entry, SIZE_MAX};
+                const bool is_begin = i == code->block_count;
+                const size_t *next = is_begin ? begin : code->blocks[i].next;
 
-        if (search.met && search.stack)
-                go_on(&search, walk->entry);
-        else
-                walk->context->input->reader->error = -ENOMEM;
-        while (search.stack_count > 0) {
-                size_t index = search.stack[--search.stack_count];
-                const struct flow_block *block = &walk->code->blocks[index];
-
-                if (comes_there(&search, index))
+                if (!is_begin &&
+                    (!walk->visits[i].entry.reached || enters(code, i, variable)))
                         continue;
-                go_on(&search, block->next[0]);
-                go_on(&search, block->next[1]);
+                for (int n = 0; n < 2; n++) {
+                        in_midst |= next[n] == called;
+                        before |= next[n] != called && next[n] != SIZE_MAX &&
+                                  enters(code, next[n], variable);
+                }
         }
-        free(search.met);
-        free(search.stack);
-        return search.in_midst && search.before;
+        return in_midst && before;
 }
