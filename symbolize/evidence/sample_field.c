@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A field is named where the access fits it, and more than bytes are there. */
-#include "sample_field.h"
+#include "type_by.h"
 
 struct sample_type type_left_open(enum untyped reason)
 {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample_field.h"
 #include "site.h"
 #include "type_by.h"
 

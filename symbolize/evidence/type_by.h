@@ -6,6 +6,18 @@
 #include "memory_function.h"
 #include "sample_type.h"
 
+/* ---- at an offset of a known type ---- */
+
+struct sample_type type_left_open(enum untyped reason);
+
+/* FOUND, if it is a type, is what SOURCE tells. */
+struct sample_type type_told(struct sample_type found, struct type_source source);
+
+/* The field of TYPE, of an array its items, OFFSET bytes behind its start, that ACCESS
+ * may be to. */
+struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
+                                   uint64_t offset, const struct type_access *access);
+
 /* ---- in a block of the heap ---- */
 
 struct sample_type type_by_block(struct sample_types *finder,

@@ -5,7 +5,6 @@
 #include "type_by.h"
 
 #include "rule.h"
-#include "sample_field.h"
 
 /* A sample in a block. */
 struct here {

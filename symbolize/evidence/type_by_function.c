@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sample_field.h"
 #include "site.h"
 
 /* Whether NAME (NULL: none) is a member function of C++'s std::string, which handles only

@@ -3,7 +3,6 @@
  * the addresses of all of the instruction's samples: some agree by chance. */
 
 #include "rule.h"
-#include "sample_field.h"
 #include "type_by.h"
 #include "type_field.h"
 #include "type_index.h"
