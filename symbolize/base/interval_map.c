@@ -30,7 +30,8 @@ static struct interval *any_in(const struct interval_map *map, uint64_t start,
         return found ? *found : NULL;
 }
 
-static int add(struct interval_map *map, uint64_t start, uint64_t end, uint32_t id)
+static int add_interval(struct interval_map *map, uint64_t start, uint64_t end,
+                        uint32_t id)
 {
         struct interval *interval = malloc(sizeof(*interval));
 
@@ -64,9 +65,9 @@ int interval_map_put(struct interval_map *map, uint64_t start, uint64_t end, uin
                 else
                         take_out(map, old);
                 if (whole.end > end)
-                        error = add(map, end, whole.end, whole.id);
+                        error = add_interval(map, end, whole.end, whole.id);
         }
-        return error ? error : add(map, start, end, id);
+        return error ? error : add_interval(map, start, end, id);
 }
 
 void interval_map_drop(struct interval_map *map, uint64_t start, uint64_t end,
