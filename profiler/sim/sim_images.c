@@ -146,6 +146,11 @@ static int end_by_record(struct sim_images *images, size_t number,
         bool exec_follows = (end->flags & SIMPMU_EXECED) && !native;
         int rc = sink_loss(images->sink, "programs that the simulated PMU cannot run",
                            native, "programs", diag);
+        if (rc == 0) /* of the command itself the target's end is told */
+                rc = sink_loss(images->sink, "processes ended by a signal",
+                               (end->flags & SIMPMU_SIGNALLED) &&
+                                   images->images[number].ring.slice->parent != 0,
+                               "processes", diag);
         if (rc == 0)
                 rc = take_latest_counters(images, number, diag);
         if (rc < 0)

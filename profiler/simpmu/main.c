@@ -167,7 +167,7 @@ static void at_end(Int exit_code)
                 return;
         threads_finish();
         watch_finish(&tool_machine.watch);
-        ring_finish(SIMPMU_EXITED);
+        ring_finish(SIMPMU_EXITED | (threads_have_exited() ? 0 : SIMPMU_SIGNALLED));
 }
 
 static void before_options(void)

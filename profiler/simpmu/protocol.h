@@ -581,7 +581,7 @@ struct simpmu_range_free {
 };
 
 /* flags of SIMPMU_END; NATIVE comes with EXECED: the new program cannot be simulated
- * (not a 64-bit x86 ELF file) and runs on unrecorded. */
-enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2, SIMPMU_NATIVE = 4 };
+ * (not a 64-bit x86 ELF file) and runs on unrecorded. SIGNALLED comes with EXITED. */
+enum { SIMPMU_EXITED = 1, SIMPMU_EXECED = 2, SIMPMU_NATIVE = 4, SIMPMU_SIGNALLED = 8 };
 
 #endif

@@ -89,6 +89,8 @@ void threads_forked(ThreadId tid);
 void threads_note_counters(ThreadId tid); /* of the current interval */
 void threads_tell(ThreadId tid);          /* writes a thread's SIMPMU_THREAD and name */
 void threads_finish(void);
+/* Whether the process has asked for its end; else a signal ends it. */
+Bool threads_have_exited(void);
 /* Called by generated code when the instruction limit is passed. */
 void threads_check(UInt *guest_state);
 

@@ -104,3 +104,11 @@ EOF
 "$MEMLAG" record $SIM --no-heap -o refused.db -- ./refused 2>err || fail "refused: $(cat err)"
 [ -z "$(ledger refused.db)" ] || fail "refused: $(ledger refused.db)"
 holds refused.db 2 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL'
+
+# ---- a child that a signal ends, and children that end by themselves ----
+"$MEMLAG" record $SIM --no-heap -o killed.db -- sh -c 'sh -c "kill -s SEGV \$\$"; sh -c "exit 3"; true' >out 2>err
+[ "$(ledger killed.db)" = "processes ended by a signal|1" ] || fail "killed: $(ledger killed.db)"
+says '1 process ended by a signal'
+# The command's own end is told already.
+"$MEMLAG" record $SIM --no-heap -o own.db -- sh -c 'kill -s SEGV $$' >out 2>err || :
+[ -z "$(ledger own.db)" ] || fail "own: $(ledger own.db)"

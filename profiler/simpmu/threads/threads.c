@@ -401,6 +401,13 @@ static void on_turn_stop(ThreadId tid, ULong blocks)
 
 /* ---- life and sleep of threads ---- */
 
+static Bool exits; /* the process has asked for its end */
+
+Bool threads_have_exited(void)
+{
+        return exits;
+}
+
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
         (void)count;
@@ -408,6 +415,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
                              call_executes(number) ? UINT64_MAX : clock_of(threads[tid]));
         call_copies_memory = number == __NR_fork ||
                              (number == __NR_clone && (arguments[0] & VKI_CLONE_VM) == 0);
+        exits |= number == __NR_exit_group || (number == __NR_exit && alive_count == 1);
         if (limits_wants_sandbox(number, arguments))
                 ring_count_sandbox();
         thread_serve(&threads[tid]->sim, kernel_call(&tool_machine, &threads[tid]->sim));
