@@ -15,6 +15,7 @@
 #include "rule.h"
 #include "shared_place.h"
 #include "type_field.h"
+#include "type_limits.h"
 #include "unrolled.h"
 
 /* For a thread-local place with an index: the base register's target, and the operand's
@@ -87,6 +88,57 @@ static bool restores(const struct instruction *instruction)
                instruction->operation == OPERATION_END;
 }
 
+struct array_search {
+        const struct types *types;
+        uint32_t item;
+        unsigned work_left;
+        unsigned nesting;
+};
+
+static bool has_array(struct array_search *search, uint32_t type_id, bool in_union)
+{
+        if (type_id >= search->types->count || search->work_left == 0 ||
+            search->nesting == TYPE_NESTING_LIMIT)
+                return false;
+        const struct type *type = &search->types->items[type_id];
+        bool found = false;
+
+        search->work_left--;
+        if (type->kind == TYPE_ARRAY && in_union)
+                return type_same(search->types, type->element, search->item);
+        if (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION)
+                return false;
+        search->nesting++;
+        for (uint32_t i = 0; i < type->member_count && !found; i++)
+                found =
+                    has_array(search, search->types->members[type->first_member + i].type,
+                              in_union || type->kind == TYPE_UNION);
+        search->nesting--;
+        return found;
+}
+
+/* Whether POINTER, to numbers, may be one to the numbers that a structure keeps in
+ * itself, as a short text's: it was loaded from a structure that has an array of such in
+ * a union, where something else lies while the numbers are elsewhere. */
+static bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
+{
+        const struct types *types = walk->context->input->reader->types;
+
+        if (pointer->kind != PLACE_POINTER || !origin_is_step(pointer->origin) ||
+            types->items[pointer->type].kind != TYPE_INTEGER)
+                return false;
+        size_t step = pointer->origin - ORIGIN_FIRST_STEP;
+
+        if (!walk->code->steps[step].instruction.has_memory)
+                return false;
+        struct flow_state state;
+        struct place_value holder = flow_loaded_from(walk, step, &state);
+        struct array_search search = {
+            .types = types, .item = pointer->type, .work_left = TYPE_FIELDS_LIMIT};
+
+        return holder.kind == PLACE_POINTER && has_array(&search, holder.type, false);
+}
+
 static void answer_operand(const struct flow_walk *walk, struct flow_state *state,
                            const struct flow_step *step, struct flow_answer *answer)
 {
@@ -119,6 +171,8 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 answer_repeated(flow->input->reader->types, answer->place.type,
                                 &answer->place);
         answer->pointer = pointer_name(walk, &answer->place);
+        answer->access.own_items =
+            rule_applies("own-items") && own_items(walk, &answer->place);
         if (!place_in_frame(&answer->place) || answer->restores)
                 return;
         name_variable(flow, state, step->vaddr, answer);

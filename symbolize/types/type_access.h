@@ -32,6 +32,9 @@ struct type_access {
         /* By an unknown pointer, or with an unproved index: if that leads to bytes, the
          * access may be to several, as of a structure there. */
         bool unproved;
+        /* By a pointer to such numbers that may be to an array in the structure which the
+         * pointer is in. */
+        bool own_items;
         /* The members in the source's expression, see source_expression.h; 0: not known.
          * Where the compiler merges equal accesses, they may belong to one of them. */
         uint32_t members;

@@ -112,7 +112,7 @@ measured cxx_gcc 97 g++ program.cc
 # Without optimisation what a call returns is told by the function that is called.
 measured cxx_gcc_O0 97 g++ program.cc -O0
 # Members of virtual bases stay unresolved.
-measured containers_gcc "$(by_version g++ 12 91 89)" g++ containers.cc -std=c++17
+measured containers_gcc "$(by_version g++ 12 94 92)" g++ containers.cc -std=c++17
 # What programs lay out by hand. Newer compilers keep fewer of the
 # variables that prove an index.
 measured structures_gcc "$(by_version gcc 12 93 79)" gcc structures.c
@@ -158,7 +158,7 @@ if has clang; then
         holds c_split_clang.db '1|0' "SELECT count(*) > 5, sum(field_id IS NULL)
                 FROM attribution JOIN location USING (location_id) JOIN data_object USING (object_id)
                 WHERE kind = 'mmap' AND location.function = 'sum_mapped'"
-        measured containers_clang "$(by_version clang++ 14 91 83)" clang++ containers.cc -std=c++17
+        measured containers_clang "$(by_version clang++ 14 93 86)" clang++ containers.cc -std=c++17
         if find_libcxx; then
                 # shellcheck disable=SC2086 # a list of options
                 measured cxx_libcxx "$(by_version clang++ 14 99 92)" clang++ program.cc $libcxx
