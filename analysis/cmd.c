@@ -35,21 +35,19 @@ int cmd_finish_output(const char *command)
         return EXIT_FAILED;
 }
 
-static bool is_same_file(const char *one, const char *other)
+bool cmd_is_recording(const char *path)
 {
-        struct stat a, b;
-        return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-               a.st_ino == b.st_ino;
-}
-
-int cmd_check_output(const char *path, const char *const *files, size_t count,
-                     struct diag *diag)
-{
-        for (size_t i = 0; i < count; i++)
-                if (is_same_file(path, files[i]))
-                        return diag_set(diag, -EEXIST, "-o: '%s' is the recording itself",
-                                        path);
-        return 0;
+        static const char magic[] = "SQLite format 3";
+        char begin[sizeof(magic)];
+        struct stat status;
+        FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode)
+                         ? fopen(path, "re")
+                         : NULL;
+        const bool is = file && fread(begin, sizeof(begin), 1, file) == 1 &&
+                        memcmp(begin, magic, sizeof(magic)) == 0;
+        if (file)
+                fclose(file);
+        return is;
 }
 
 static int write_file(const char *path, const char *bytes, size_t size, struct diag *diag)
@@ -69,6 +67,9 @@ int cmd_print_whole(const char *path,
 {
         char *bytes = NULL;
         size_t size;
+        if (path && cmd_is_recording(path))
+                return diag_set(diag, -EEXIST, "-o: %s is a recording; name another file",
+                                path);
         FILE *memory = open_memstream(&bytes, &size);
         if (!memory)
                 return diag_no_memory(diag);

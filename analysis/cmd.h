@@ -18,12 +18,12 @@ enum format cmd_parse_format(const char *text, const char *formats,
 /* Flushes stdout and returns an exit status. A closed pipe (| head) is no failure. */
 int cmd_finish_output(const char *command);
 
-/* Returns -EEXIST if the output file PATH is one of the COUNT recordings FILES. */
-int cmd_check_output(const char *path, const char *const *files, size_t count,
-                     struct diag *diag);
+/* Whether the file PATH is a database, of memlag or not. */
+bool cmd_is_recording(const char *path);
 
 /* Calls PRINT, then writes all that it printed to the file PATH, or to stdout without a
- * PATH. If PRINT fails there is no file and no partial output; the result is PRINT's. */
+ * PATH. If PRINT fails there is no file and no partial output; the result is PRINT's.
+ * -EEXIST if PATH is a recording: it stays. */
 int cmd_print_whole(const char *path,
                     int (*print)(void *context, FILE *out, struct diag *diag),
                     void *context, struct diag *diag);

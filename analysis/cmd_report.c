@@ -295,14 +295,10 @@ struct printing {
         const struct arguments *arguments;
 };
 
-static int print_checked(void *context, FILE *out, struct diag *diag)
+static int print_whole(void *context, FILE *out, struct diag *diag)
 {
         const struct printing *printing = context;
-        const struct arguments *arguments = printing->arguments;
-        int code = arguments->output
-                       ? cmd_check_output(arguments->output, &arguments->file, 1, diag)
-                       : 0;
-        return code ? code : print(printing->db, arguments, out, diag);
+        return print(printing->db, printing->arguments, out, diag);
 }
 
 static int select_and_print(struct db *db, const struct arguments *arguments)
@@ -311,7 +307,7 @@ static int select_and_print(struct db *db, const struct arguments *arguments)
         int code = selection_apply(&arguments->selection, db, &diag);
         if (!code)
                 code = arguments->output || arguments->page
-                           ? cmd_print_whole(arguments->output, print_checked,
+                           ? cmd_print_whole(arguments->output, print_whole,
                                              &(struct printing){db, arguments}, &diag)
                            : print(db, arguments, stdout, &diag);
         if (!code)

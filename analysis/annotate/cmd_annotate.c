@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis.h"
 #include "array.h"
@@ -22,7 +21,6 @@
 #include "show.h"
 #include "source_file.h"
 #include "source_lines.h"
-#include "source_text.h"
 #include "words.h"
 
 enum { HOTTEST = 3, CONTEXT_LINES = 3 };
@@ -85,24 +83,11 @@ static void add_name(struct arguments *arguments, const char *text,
         arguments->names[arguments->name_count++] = text;
 }
 
-static bool is_recording(const char *path)
-{
-        static const char magic[] = "SQLite format 3";
-        char begin[sizeof(magic)];
-        struct stat status;
-        FILE *file = source_text_open(path, &status);
-        const bool is = file && fread(begin, sizeof(begin), 1, file) == 1 &&
-                        memcmp(begin, magic, sizeof(magic)) == 0;
-        if (file)
-                fclose(file);
-        return is;
-}
-
 /* Rejects options that have no effect together, and a recording without -i. */
 static void check_together(const struct arguments *arguments, struct argp_state *state)
 {
         for (size_t i = 0; i < arguments->name_count; i++)
-                if (is_recording(arguments->names[i])) {
+                if (cmd_is_recording(arguments->names[i])) {
                         char *word =
                             words_join((const char *const[]){arguments->names[i], NULL});
                         usage_error(state,

@@ -272,21 +272,9 @@ static int write_rows(const struct arguments *arguments, FILE *out, struct diag 
         return code;
 }
 
-static int check_output(const struct arguments *arguments, struct diag *diag)
-{
-        int code = 0;
-        for (size_t i = 0; !code && arguments->output && i < 2; i++)
-                code = cmd_check_output(arguments->output, arguments->sides[i].names,
-                                        arguments->sides[i].count, diag);
-        return code;
-}
-
-static int write_checked(void *context, FILE *out, struct diag *diag)
+static int write_whole(void *context, FILE *out, struct diag *diag)
 {
         const struct arguments *arguments = context;
-        int code = check_output(arguments, diag);
-        if (code)
-                return code;
         return arguments->page ? write_page(arguments, out, diag)
                                : write_rows(arguments, out, diag);
 }
@@ -309,10 +297,9 @@ int cmd_diff(int argc, char **argv)
                 arguments.diff.top = TABLE_ROWS;
         arguments.diff.width = table_width(&arguments);
         struct diag diag;
-        int code =
-            arguments.page || arguments.output
-                ? cmd_print_whole(arguments.output, write_checked, &arguments, &diag)
-                : write_rows(&arguments, stdout, &diag);
+        int code = arguments.page || arguments.output
+                       ? cmd_print_whole(arguments.output, write_whole, &arguments, &diag)
+                       : write_rows(&arguments, stdout, &diag);
         selection_free(&arguments.selection);
         free(arguments.sides[0].names);
         free(arguments.sides[1].names);

@@ -25,8 +25,14 @@ mv program.db page.db
 # ---- what it refuses ----
 ends 2 "$MEMLAG" report --format html --by object page.db >refused
 [ ! -s refused ] || fail "--by with html: $(cat refused)"
-ends 1 "$MEMLAG" report --format html -o page.db page.db
-[ "$(head -c 6 page.db)" = SQLite ] || fail "-o overwrites the recording"
+cp page.db other.db
+for command in "report --format html" "diff page.db"; do
+        # shellcheck disable=SC2086
+        ends 1 "$MEMLAG" $command -o page.db page.db
+        # shellcheck disable=SC2086
+        ends 1 "$MEMLAG" $command -o other.db page.db
+done
+cmp page.db other.db || fail "-o overwrites a recording"
 # shellcheck disable=SC2016
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
         refuses 1 'libjs-d3$' unshare -m sh -c 'mount -t tmpfs none /usr/share/javascript && exec "$@"' - \
