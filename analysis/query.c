@@ -460,12 +460,14 @@ static int over_limit(int result, const struct query_limits *limits, struct diag
                                 "the query was ended after %lld s; give it longer with "
                                 "--time-limit",
                                 (long long)limits->seconds);
-        if ((result == SQLITE_NOMEM || lacked_memory) && limits->memory_bytes > 0)
+        if (result != SQLITE_NOMEM && !lacked_memory)
+                return 0;
+        if (limits->memory_bytes > 0)
                 return diag_set(diag, -ENOMEM,
                                 "the query needs more memory than %lld MB; give it more "
                                 "with --memory-limit",
                                 (long long)limits->memory_bytes >> 20);
-        return 0;
+        return diag_no_memory(diag);
 }
 
 int query_run(struct db *db, const char *sql, const struct query_limits *limits,

@@ -9,7 +9,6 @@
 static struct sampler sampler; /* of instructions */
 static struct sampler time;    /* of slots */
 static ULong due;              /* instructions at which a period ends */
-static ULong of_next;          /* samples of the instruction that runs next */
 
 void executed_start(void)
 {
@@ -17,7 +16,6 @@ void executed_start(void)
 
         sampler_init(&sampler, control->period_instructions, control->seed);
         sampler_init(&time, control->period_instructions, control->seed);
-        executed_thread_runs();
 }
 
 Bool executed_are_sampled(void)
@@ -27,7 +25,8 @@ Bool executed_are_sampled(void)
 
 static void set_limit(void)
 {
-        tool_hot.executed_limit = of_next > 0 ? tool_hot.instructions : due;
+        tool_hot.executed_limit =
+            tool_thread->next_samples > 0 ? tool_hot.instructions : due;
 }
 
 void executed_thread_runs(void)
@@ -55,7 +54,7 @@ static void write_sample(Addr ip)
 static void write_samples(const struct executed_stretch *stretch, UInt i, ULong samples)
 {
         if (stretch->leaves && i + 1 == stretch->count)
-                of_next += samples;
+                tool_thread->next_samples += samples;
         else
                 for (; samples > 0; samples--)
                         write_sample(stretch->each[i].ip);
@@ -86,9 +85,9 @@ static void end_period(const struct executed_stretch *stretch)
 
 void executed_sample(const struct executed_stretch *stretch)
 {
-        const ULong of_first = of_next;
+        const ULong of_first = tool_thread->next_samples;
 
-        of_next = 0;
+        tool_thread->next_samples = 0;
         write_samples(stretch, 0, of_first);
         if (tool_hot.instructions > due)
                 end_period(stretch);
@@ -107,6 +106,6 @@ void executed_refill(ULong slots)
 {
         if (!executed_are_sampled())
                 return;
-        of_next += sampler_passes(&time, slots);
+        tool_thread->next_samples += sampler_passes(&time, slots);
         set_limit();
 }

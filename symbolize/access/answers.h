@@ -10,7 +10,6 @@
 int flow_function(const struct flow_input *input, struct flow_answer *answers,
                   size_t count);
 
-/* The type for which the code after a call uses the returned pointer. */
 /* Answers the question FLOW_RESULT about the step number AT of WALK's code, before which
  * STATE holds. */
 void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t at,

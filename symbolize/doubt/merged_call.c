@@ -102,11 +102,12 @@ static bool enters(const struct flow_code *code, size_t index,
                    const struct register_variable *variable)
 {
         const struct flow_block *block = &code->blocks[index];
+        size_t step = flow_code_from(code, variable->block_low);
 
-        for (size_t i = block->first; i < block->first + block->count; i++)
-                if (in_block(variable, code->steps[i].vaddr))
-                        return true;
-        return false;
+        if (step < block->first)
+                step = block->first;
+        return step < block->first + block->count &&
+               in_block(variable, code->steps[step].vaddr);
 }
 
 bool merged_call_entered(const struct flow_walk *walk, size_t call,

@@ -191,11 +191,12 @@ static struct object frame_object(struct objects *objects, const char *function,
 enum { DESCRIPTOR_BYTES = 3072 };
 
 /* Whether OFFSET_BYTES from the end of the stack MAPPING the C library may keep the
- * thread's variables: its descriptor is at the end, and the variables of the files that
- * were there when the thread began right below (glibc: nptl/allocatestack.c). */
-static bool in_thread_memory(const struct raw *raw, uint32_t mapping,
+ * thread's variables: its descriptor is at the end, and the variables of files right
+ * below (glibc: nptl/allocatestack.c), of no more than all files of the recording. */
+static bool in_thread_memory(const struct objects *objects, uint32_t mapping,
                              uint64_t offset_bytes)
 {
+        const struct raw *raw = objects->from.sweep->raw;
         const struct raw_mapping *stack = &raw->mappings[mapping];
 
         /* The first thread's stack is the kernel's, and has no such memory. */
@@ -208,10 +209,7 @@ static bool in_thread_memory(const struct raw *raw, uint32_t mapping,
         /* Sources that tell the pointer may know where the stack ends, too. */
         if (pointer >= stack->end)
                 return false;
-        for (size_t i = 0; i < raw->module_count; i++)
-                if (raw->modules[i].state == MODULE_READY)
-                        bytes += raw->modules[i].file.thread_bytes;
-        return offset_bytes <= bytes;
+        return offset_bytes <= bytes + objects->thread_bytes;
 }
 
 static struct object stack_object(struct objects *objects,
@@ -242,7 +240,7 @@ static struct object stack_object(struct objects *objects,
         } else if (function) {
                 object.name =
                     string_pool_format(objects->from.names, "%s's stack", function);
-        } else if (in_thread_memory(raw, location->target.index, *offset_bytes)) {
+        } else if (in_thread_memory(objects, location->target.index, *offset_bytes)) {
                 object.kind = OBJECT_UNKNOWN;
                 object.whole_stack = false;
                 object.thread_memory = true;
@@ -376,9 +374,13 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
 
 int objects_open(struct objects *objects, const struct object_sources *from)
 {
-        size_t stacks = from->sweep->raw->stack_count;
+        const struct raw *raw = from->sweep->raw;
+        size_t stacks = raw->stack_count;
 
         objects->from = *from;
+        for (size_t i = 0; i < raw->module_count; i++)
+                if (raw->modules[i].state == MODULE_READY)
+                        objects->thread_bytes += raw->modules[i].file.thread_bytes;
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
         objects->place_site_count = from->sweep->place_count;
@@ -387,7 +389,7 @@ int objects_open(struct objects *objects, const struct object_sources *from)
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
         return objects->sites && objects->site_found && objects->place_sites &&
                        objects->paths
-                   ? arenas_find(&objects->arenas, from->sweep->raw)
+                   ? arenas_find(&objects->arenas, raw)
                    : -ENOMEM;
 }
 

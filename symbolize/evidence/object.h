@@ -60,6 +60,7 @@ struct objects {
         bool *site_found;
         struct place_site *place_sites; /* of the sweep's places */
         size_t place_site_count;
+        uint64_t thread_bytes; /* of a thread's variables, in all files */
         struct arenas arenas;
 };
 

@@ -66,7 +66,7 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
         *outer = (Dwarf_Die){0};
         if (!dwarf_diecu(&at, &root, NULL, NULL))
                 return 0;
-        for (at = root; at.addr != die->addr;) {
+        for (at = root; at.addr != die->addr && die_spend(dwarf, 1);) {
                 int error = read_inside(scopes, dwarf, &at, &inside);
 
                 if (error)

@@ -146,6 +146,7 @@ struct sim_thread {
         uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
         uint64_t waited;   /* the slots by which chains delayed retirement behind all
                               loads, since a sample of instructions had them */
+        uint64_t next_samples; /* of the instruction that runs next */
         uint64_t refilled; /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         uint64_t fetch_slack;   /* see fetch.h */
