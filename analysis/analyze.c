@@ -69,7 +69,7 @@ static int measure_intervals(struct analysis *a, struct diag *diag)
         int code = interval_samples_read(a->db, series, a->loads_per_sample, cache_cycles,
                                          a->metrics, &a->remote_cycles, diag);
         for (size_t i = 0; i < series->count; i++)
-                interval_limit_stalls(&a->metrics[i]);
+                interval_limit_stalls(&a->metrics[i], a->machine.dram_latency_cycles);
         return code;
 }
 

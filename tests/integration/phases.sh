@@ -63,3 +63,34 @@ for query in phases intervals; do
         says 'other stalls' answer
         lacks compute answer
 done
+
+# Two threads that write to one line wait for each other, while DRAM moves nothing. Loads of
+# the value that was just stored are fast on this CPU.
+program fight <<'END'
+#include <pthread.h>
+static struct { volatile long one, other; } both __attribute__((aligned(64)));
+static void *count_one(void *none)
+{
+        for (long i = 0; i < 4000000; i++)
+                both.one++;
+        return none;
+}
+static void *count_other(void *none)
+{
+        for (long i = 0; i < 4000000; i++)
+                both.other++;
+        return none;
+}
+int main(void)
+{
+        pthread_t one, other;
+        if (pthread_create(&one, NULL, count_one, NULL) ||
+            pthread_create(&other, NULL, count_other, NULL))
+                return 1;
+        return pthread_join(one, NULL) || pthread_join(other, NULL);
+}
+END
+record fight --source sim --sim-cpu zen4 --interval 1 -- ./fight
+holds fight.db 1 "
+        SELECT latency_ratio > 0.3 AND bandwidth_ratio < 0.1 FROM phase_limit_view
+        ORDER BY duration_ns DESC LIMIT 1"

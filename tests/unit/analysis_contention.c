@@ -361,16 +361,47 @@ TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
         struct interval_metrics m = {
             .used_cores = 1, .memory_stall_ratio = 0.8, .sampled_stall_most = 0.05};
         assert_int_equal(bound_by(m), BOUND_LATENCY);
-        interval_limit_stalls(&m);
+        interval_limit_stalls(&m, NAN);
         assert_int_equal(bound_by(m), BOUND_COMPUTE);
         m.memory_stall_ratio = 0.8;
         m.sampled_stall_most = NAN;
-        interval_limit_stalls(&m);
+        interval_limit_stalls(&m, NAN);
         assert_near(m.memory_stall_ratio, 0.8, 1e-9);
 }
 
+/* The store buffer is full for 0.6 of a million cycles, in which DRAM moves this many
+ * lines; one takes 200 cycles. */
+TEST(stores_that_wait_for_other_cores_are_latency)
+{
+        static const struct {
+                double lines, fb_full, bandwidth;
+                enum bound bound;
+        } cases[] = {{0, 0, 0, BOUND_LATENCY},
+                     {500, 0, 0.1, BOUND_LATENCY},
+                     {2500, 0, 0.5, BOUND_IN_CORE},
+                     {5000, 0, 0.6, BOUND_IN_CORE},
+                     {0, 4e5, 0.4, BOUND_IN_CORE}};
+        bool known[CONCEPT_COUNT];
+        memset(known, true, sizeof(known));
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct interval stores = {.end_ns = 500000};
+                stores.gained[CONCEPT_CYCLES] = 1e6;
+                stores.gained[CONCEPT_STORE_BUFFER] = 6e5;
+                stores.gained[CONCEPT_FB_FULL] = cases[i].fb_full;
+                stores.gained[CONCEPT_DRAM_READ] = cases[i].lines * LINE_BYTES;
+                struct interval_metrics m =
+                    interval_metrics(&stores, known, machine.clock_mhz);
+                m.sampled_stall_most = NAN;
+                interval_limit_stalls(&m, 200);
+                assert_near(m.memory_stall_ratio, 0.6, 1e-9);
+                assert_near(m.bandwidth_stall_ratio, cases[i].bandwidth, 1e-9);
+                assert_int_equal(bound_by(m), cases[i].bound);
+        }
+}
+
 /* Kernel time of 5 in 10 cycles is the largest class, also beside contended loads. Kernel
- * time of 3 is not, and does not count as work: loads that wait for 4 exceed 3 of work. */
+ * time of 3 is not, and does not count as work: loads that wait for 4 exceed 3 of work.
+ */
 TEST(the_kernels_time_is_a_class_of_its_own)
 {
         struct interval_metrics m = {.used_cores = 1,
@@ -416,27 +447,34 @@ TEST(writes_have_a_peak_of_their_own)
         struct machine_facts measured = machine;
         measured.dram_write_bandwidth_gbs = 40;
         struct thresholds thresholds = thresholds_of_machine(&measured);
-        struct interval_metrics m = {.used_cores = 1, .read_gbs = 30, .write_gbs = 30};
+        struct interval_metrics m = {
+            .used_cores = 1, .read_gbs = 30, .write_gbs = 30, .memory_stall_ratio = 0.05};
         assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
         m.write_gbs = 29.9;
         assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
+        /* The program asks for no more. */
+        m.write_gbs = 30;
+        m.memory_stall_ratio = 0.049;
+        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_COMPUTE);
 }
 
-/* Stores past the caches read no line: three quarters of the peak of all traffic are their
- * limit. Half of one limit and half of the other are as much as one. */
+/* Stores past the caches read no line: three quarters of the peak of all traffic are
+ * their limit. Half of one limit and half of the other are as much as one. */
 TEST(writes_of_lines_that_nobody_read_have_the_peak_of_all_traffic)
 {
         static const struct {
                 double read_gbs, write_gbs;
                 bool bound;
-        } cases[] = {{0, 74.9, false}, {0, 75, true}, {15, 52.4, false}, {15, 52.5, true}};
+        } cases[] = {
+            {0, 74.9, false}, {0, 75, true}, {15, 52.4, false}, {15, 52.5, true}};
         struct machine_facts measured = machine;
         measured.dram_write_bandwidth_gbs = 40;
         struct thresholds thresholds = thresholds_of_machine(&measured);
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct interval_metrics m = {.used_cores = 1,
                                              .read_gbs = cases[i].read_gbs,
-                                             .write_gbs = cases[i].write_gbs};
+                                             .write_gbs = cases[i].write_gbs,
+                                             .memory_stall_ratio = 0.05};
                 enum bound bound = interval_bound(&m, ANSWER_NO, &thresholds);
                 assert_int_equal(bound == BOUND_BANDWIDTH, cases[i].bound);
         }

@@ -211,12 +211,18 @@ static bool is_kernel_bound(const struct interval_metrics *metrics)
                     : fmax(1 - memory - kernel, fmax(bandwidth, memory - bandwidth)));
 }
 
+/* Traffic that nothing waits for is no bound: the program asks for no more. */
+static bool is_held_up(const struct interval_metrics *metrics)
+{
+        return !(metrics->memory_stall_ratio < FB_SHORT_RATIO);
+}
+
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds)
 {
         if (metrics->used_cores < IDLE_USED_CORES)
                 return BOUND_IDLE;
-        if (is_saturated(metrics, thresholds))
+        if (is_saturated(metrics, thresholds) && is_held_up(metrics))
                 return BOUND_BANDWIDTH;
         if (is_kernel_bound(metrics))
                 return BOUND_KERNEL;

@@ -193,6 +193,9 @@ struct interval_metrics interval_metrics(const struct interval *interval,
                 ratio(gained[CONCEPT_FB_FULL] * LINE_BYTES,
                       fmax(gained[CONCEPT_DRAM_READ], gained[CONCEPT_DRAM_WRITE])),
             .buffers_full_ratio = ratio(buffers_full(gained), cycles),
+            .dram_lines_per_cycle =
+                ratio(fmax(gained[CONCEPT_DRAM_READ], gained[CONCEPT_DRAM_WRITE]),
+                      LINE_BYTES * cycles),
             .active_cores = ratio(memory_cycles, core_cycles),
             .read_gbs = ratio(gained[CONCEPT_DRAM_READ], duration_ns),
             .write_gbs = ratio(gained[CONCEPT_DRAM_WRITE], duration_ns),
@@ -214,12 +217,17 @@ struct interval_metrics interval_metrics(const struct interval *interval,
         };
 }
 
-void interval_limit_stalls(struct interval_metrics *metrics)
+void interval_limit_stalls(struct interval_metrics *metrics, double dram_latency_cycles)
 {
-        if (isnan(metrics->memory_stall_ratio) || isnan(metrics->sampled_stall_most))
+        const double lines = metrics->dram_lines_per_cycle * dram_latency_cycles;
+        double *memory = &metrics->memory_stall_ratio;
+        double *bandwidth = &metrics->bandwidth_stall_ratio;
+        if (isnan(*memory))
                 return;
-        metrics->memory_stall_ratio =
-            fmin(metrics->memory_stall_ratio, metrics->sampled_stall_most);
-        metrics->bandwidth_stall_ratio =
-            fmin(metrics->bandwidth_stall_ratio, metrics->memory_stall_ratio);
+        *memory = fmin(*memory, metrics->sampled_stall_most);
+        if (isnan(*bandwidth))
+                return;
+        if (!isnan(lines))
+                *bandwidth = fmin(*bandwidth, fmax(metrics->buffers_full_ratio, lines));
+        *bandwidth = fmin(*bandwidth, *memory);
 }

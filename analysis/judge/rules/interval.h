@@ -69,6 +69,7 @@ struct interval_metrics {
         /* FB_FULL + SQ_FULL (M17): fb_full_ratio plus waits for an entry of the queue
          * beyond L2, if counted. */
         double buffers_full_ratio;
+        double dram_lines_per_cycle; /* read or written, the larger */
         /* Mean number of cores that ran threads waiting for memory. */
         double active_cores;
         double read_gbs; /* 10^9 bytes a second */
@@ -114,7 +115,10 @@ struct interval_metrics interval_metrics(const struct interval *interval,
                                          double clock_mhz);
 
 /* Limits the stalls to the upper estimate from samples. Cycles without execution during a
- * miss may belong to a chain of arithmetic. */
-void interval_limit_stalls(struct interval_metrics *metrics);
+ * miss may belong to a chain of arithmetic. While fill buffers are free, a full store
+ * buffer waits for bandwidth at most as long as idle DRAM takes for all its lines, one by
+ * one. The rest is latency, for example of lines that another core has. NAN: not known.
+ */
+void interval_limit_stalls(struct interval_metrics *metrics, double dram_latency_cycles);
 
 #endif
