@@ -61,10 +61,10 @@ static void bind_contended(sqlite3_stmt *insert, int index, const struct tally *
 }
 
 /* The share of cycles that loads and page faults stalled. STALLED is NAN for code with
- * page faults but no loads. */
+ * page faults but no loads. Not known if WHOLE has loads, but not their stalls. */
 static double with_faults(double stalled, double faulted, const struct tally *whole)
 {
-        if (!(faulted > 0) || !whole->retirements)
+        if (!(faulted > 0) || (whole->samples && !whole->retirements))
                 return stalled;
         return isnan(stalled) ? faulted : stalled + faulted;
 }
