@@ -323,19 +323,24 @@ static void say_pair(sqlite3_stmt *row, FILE *out)
         free(one);
 }
 
-/* Says which fields to separate, in the cache lines with most HITM samples. */
+/* Says which fields to separate, in the cache lines with most HITM samples. Pairs with
+ * elements of one array share the samples of the other side. */
 static int explain_sharing(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
         static const char sql[] =
-            "SELECT coalesce(field, 'byte ' || offset)"
-            " || iif(other_object IS object, '', ' of ' || coalesce(object, '?')),"
-            " coalesce(other_field, 'byte ' || other_offset)"
-            " || ' of ' || coalesce(other_object, '?'), sum(hitm), same, object"
-            " FROM (SELECT *, object_id = other_object_id AND field = other_field AS same"
-            "  FROM sharing_pair_view)"
-            " GROUP BY object_id, field, iif(same, NULL, offset % 64), other_object_id,"
-            "  other_field, iif(same, NULL, other_offset % 64)"
+            "WITH named AS (SELECT *, coalesce(field, 'byte ' || offset)"
+            "  || iif(other_object IS object, '', ' of ' || coalesce(object, '?')) AS "
+            "one,"
+            "  coalesce(other_field, 'byte ' || other_offset)"
+            "  || ' of ' || coalesce(other_object, '?') AS other,"
+            "  object_id = other_object_id AND field = other_field AS same"
+            "  FROM sharing_pair_view),"
+            " pair AS (SELECT one, other, same, object,"
+            "  iif(same, sum(hitm), max(hitm)) AS hitm"
+            "  FROM named GROUP BY one, other, same, object, pid, line_address) "
+            "SELECT one, other, sum(hitm), same, object FROM pair"
+            " GROUP BY one, other, same, object"
             " ORDER BY sum(hitm) DESC LIMIT ?1";
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "cacheline") != 0)
@@ -398,6 +403,15 @@ static int explain_briefly(struct db *db, const struct report_options *options, 
         return code ? code : explain_pools(db, options, out, diag);
 }
 
+/* LEGEND begins with the column of stalls. */
+static const char *without_stalled(const char *legend)
+{
+        static const char column[] = "stalled: ";
+        const char *next = strstr(legend, "; ");
+        const bool has = strncmp(legend, column, strlen(column)) == 0;
+        return has && next ? next + strlen("; ") : legend;
+}
+
 static int print_rows(struct db *db, const struct report_options *options,
                       const struct report_summary *summary, FILE *out, struct diag *diag)
 {
@@ -426,9 +440,11 @@ static int print_rows(struct db *db, const struct report_options *options,
         if (code > 0)
                 return 0;
         putc('\n', out);
-        prose_wrapped(out, !options->verbose && options->kind->brief_legend
-                               ? options->kind->brief_legend
-                               : options->kind->legend);
+        const char *legend = !options->verbose && options->kind->brief_legend
+                                 ? options->kind->brief_legend
+                                 : options->kind->legend;
+        prose_wrapped(out, stalled || summary->has_first_run ? legend
+                                                             : without_stalled(legend));
         if (options->kind->measured && summary->has_first_run)
                 prose_wrapped(out, "measured: share of the CPU time of the first run, by "
                                    "timer samples, without the kernel's page faults");

@@ -48,3 +48,11 @@ rows = json.load(open("cachelines.json"))["rows"]
 print(sum(r["hitm"] for r in rows))')" "$(answer run.db 'SELECT sum(hitm) FROM sharing_view')"
 "$MEMLAG" report --by cacheline run.db >table || fail "no table"
 grep -q 'Part ours and theirs of counters' table || fail "nothing to part: $(cat table)"
+
+# Of two elements with one name it says so once, with the samples of the other side.
+changed run.db twice.db "UPDATE sample SET addr = addr + 8 WHERE sample_id % 2 AND sample_id IN
+        (SELECT sample_id FROM attribution JOIN type_field USING (field_id) WHERE name = 'theirs')"
+holds twice.db 2 "SELECT count(*) FROM sharing_pair_view
+        WHERE field = 'ours' AND other_field = 'theirs'"
+"$MEMLAG" report --by cacheline twice.db >table || fail "no table"
+expect "advice on ours and theirs" "$(grep -c 'Part ours and theirs' table)" 1
