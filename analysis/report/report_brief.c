@@ -574,10 +574,16 @@ static int say_set_conflicts(struct db *db, FILE *text,
 static void print_advice_on_samples(FILE *out, const struct report_summary *summary,
                                     const char *why)
 {
-        int64_t samples = summary->timed ? summary->samples : summary->memory_samples;
-        fprintf(out,
-                "%s (%" PRId64 " in all): record a longer run, or more samples (%s).\n",
-                why, samples, summary->timed ? "--freq" : "a smaller --period");
+        if (summary->timed)
+                fprintf(out,
+                        "%s (%" PRId64 "): record a longer run, or with a higher "
+                        "--freq.\n",
+                        why, summary->samples);
+        else
+                fprintf(out,
+                        "%s (%" PRId64 " of accesses): record a longer run, or with a "
+                        "smaller --period.\n",
+                        why, summary->memory_samples);
 }
 
 bool report_has_too_few(const struct report_summary *summary)
@@ -602,6 +608,29 @@ void report_print_too_few(FILE *out, const struct report_summary *summary)
                 print_advice_on_samples(out, summary, "Too few samples for a table");
 }
 
+/* An object may have samples enough where none of its lines has. */
+static int print_judged_object(struct db *db, FILE *out, struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT printf('%5.1f %%', 100 * stalled_ratio), name, verdict,"
+            " iif(verdict = 'sharing', 'cacheline', 'object')"
+            " FROM object_finding JOIN data_object USING (object_id)"
+            " WHERE verdict NOT IN ('none', 'too-few-samples')"
+            " AND stalled_ratio >= " UNJUDGED_SHARE_MIN
+            " ORDER BY stalled_ratio DESC, object_id LIMIT 1";
+        sqlite3_stmt *row;
+        const int code = statement_first(db, sql, &row, diag);
+        if (code > 0) {
+                char *object = statement_printable(row, 1);
+                fprintf(out, "%s  in %s: %s (--by %s)\n", statement_text(row, 0),
+                        object ? object : "?", statement_text(row, 2),
+                        statement_text(row, 3));
+                free(object);
+        }
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
+}
+
 static int print_no_place(struct db *db, FILE *out, const struct report_summary *summary,
                           struct diag *diag)
 {
@@ -618,9 +647,10 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
                 return code;
         if (report_has_too_few(summary))
                 report_print_too_few(out, summary);
-        else if (unjudged)
+        else if (unjudged) {
                 print_advice_on_samples(out, summary, "Too few samples to judge lines");
-        else if (unjudged_little)
+                return print_judged_object(db, out, diag);
+        } else if (unjudged_little)
                 fputs("No line waits for 5 % of the time.\n", out);
         else
                 fputs("No line waits for 1 % of the time.\n", out);

@@ -56,3 +56,8 @@ holds twice.db 2 "SELECT count(*) FROM sharing_pair_view
         WHERE field = 'ours' AND other_field = 'theirs'"
 "$MEMLAG" report --by cacheline twice.db >table || fail "no table"
 expect "advice on ours and theirs" "$(grep -c 'Part ours and theirs' table)" 1
+
+# Where no line has samples enough, the object has.
+changed run.db unjudged.db "UPDATE line_finding SET verdict = 'too-few-samples'"
+"$MEMLAG" report unjudged.db >brief || fail "no report"
+says 'in counters: sharing (--by cacheline)' brief
