@@ -7,6 +7,8 @@
 
 static const struct machine_facts machine = {
     .l1d_latency_cycles = 4,
+    .l1d_set_interval_l2_cycles = 8,
+    .l1d_set_interval_l3_cycles = 16,
     .l2_latency_cycles = 14,
     .l3_latency_cycles = 70,
     .stlb_latency_cycles = 7,
@@ -86,11 +88,25 @@ TEST(loads_that_queue_for_walkers_gain_by_translation)
         sample.tlb_missed = true;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
-        sample.set_conflict = true; /* as columns of a matrix have */
+        sample.conflict_sets = 2; /* as columns of a matrix have */
         assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
         assert_near(gain(&sample, GAIN_SETS), 0, 0);
         sample = load(LEVEL_L3, 300, 30);
         assert_near(gain(&sample, GAIN_BUFFERS), 30, 0);
+}
+
+/* One set takes a line of L3 in 16 cycles, two walkers end a walk in 15. */
+TEST(loads_that_queue_for_one_set_gain_nothing_by_translation)
+{
+        struct sample_facts sample = load(LEVEL_L3, 1300, 15);
+        sample.tlb_missed = true;
+        sample.conflict_sets = 1;
+        assert_near(gain(&sample, GAIN_SETS), 15, 0);
+        assert_near(gain(&sample, GAIN_TRANSLATION), 0, 0);
+        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        sample.level = LEVEL_L2; /* in 8 cycles */
+        assert_near(gain(&sample, GAIN_SETS), 0, 0);
+        assert_near(gain(&sample, GAIN_TRANSLATION), 15, 0);
 }
 
 /* With all buffers in use a line comes every latency / buffers cycles (Little's law). */
@@ -111,7 +127,7 @@ TEST(lines_that_wait_for_their_set_gain_by_other_sets)
 {
         struct sample_facts sample = load(LEVEL_L2, 200, 190);
         assert_true(gain(&sample, GAIN_BUFFERS) > 0);
-        sample.set_conflict = true;
+        sample.conflict_sets = 1;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
         assert_near(gain(&sample, GAIN_L2), 0, 0);
@@ -127,6 +143,13 @@ TEST(other_cores_and_nodes_have_fixes_of_their_own)
         sample.hit_modified = true;
         assert_near(gain(&sample, GAIN_SHARING), 86, 0);
         assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        sample.latency_cycles = 180; /* another core's turn comes first, in any set */
+        sample.retire_latency_cycles = 176;
+        sample.conflict_sets = 1;
+        assert_near(gain(&sample, GAIN_SETS), 0, 0);
+        assert_near(gain(&sample, GAIN_SHARING), 176, 0);
+        sample = load(LEVEL_L3, 90, 86);
+        sample.hit_modified = true;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
         sample = load(LEVEL_REMOTE_DRAM, 300, 296);
         assert_near(gain(&sample, GAIN_REMOTE), 110, 0);

@@ -6,6 +6,10 @@
 
 static const struct machine_facts machine = {.clock_mhz = 2000,
                                              .l1d_latency_cycles = 4,
+                                             .l1d_set_interval_l2_cycles = 8,
+                                             .l1d_set_interval_l3_cycles = 16,
+                                             .page_walk_cycles = 30,
+                                             .page_walkers = 2,
                                              .l2_latency_cycles = 14,
                                              .l3_latency_cycles = 60,
                                              .dram_latency_cycles = 200,
@@ -132,9 +136,26 @@ TEST(or_for_their_set_of_l1)
 {
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
-                  .interval_bound = BOUND_IN_CORE, .set_conflict = true);
+                  .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
-                  .interval_bound = BOUND_IN_CORE, .set_conflict = true);
+                  .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
+}
+
+/* One set takes a line of L3 in 16 cycles, two walkers end a walk in 15. */
+TEST(or_for_their_set_where_that_is_slower_than_their_translation)
+{
+#define MISSED .tlb_missed = true, .interval_bound = BOUND_IN_CORE
+        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 1300, MISSED);
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 1300, MISSED,
+                  .conflict_sets = 1);
+        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 1300, MISSED,
+                  .conflict_sets = 2);
+        expect_of(CAUSE_TLB, .level = LEVEL_L2, .latency_cycles = 1300, MISSED,
+                  .conflict_sets = 1);
+        /* It hardly queued. */
+        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 180, MISSED,
+                  .conflict_sets = 1);
+#undef MISSED
 }
 
 /* Lines that crowd into few sets hold the buffers that others wait for. */
@@ -155,7 +176,7 @@ TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES,
-                  .set_conflict = true);
+                  .conflict_sets = 1);
 }
 
 /* A cache delivers a line faster than a page walk ends. */

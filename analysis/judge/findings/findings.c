@@ -114,7 +114,7 @@ enum {
         COLUMN_STACK,
         COLUMN_RETIRE,
         COLUMN_SAMPLE,
-        COLUMN_SET_CONFLICT,
+        COLUMN_CONFLICT_SETS,
         COLUMN_PLACING
 };
 
@@ -127,7 +127,7 @@ static int64_t cycles_of_row(sqlite3_stmt *row, int column)
 }
 
 /* Columns: time_ns, latency_cycles, DATA_SOURCE_COLUMNS, stall_ns, object_id, field_id,
- * stack_id, retire_latency_cycles, sample_id, whether of few sets, PLACING_COLUMNS. */
+ * stack_id, retire_latency_cycles, sample_id, number of few sets, PLACING_COLUMNS. */
 static struct sample_facts sample_of_row(const struct findings_pass *pass,
                                          sqlite3_stmt *row,
                                          const struct data_source *source,
@@ -139,7 +139,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .tlb_second = source->tlb_second,
             .unforwarded = source->unforwarded,
             .hit_modified = source->hit_modified,
-            .set_conflict = sqlite3_column_int(row, COLUMN_SET_CONFLICT),
+            .conflict_sets = sqlite3_column_int64(row, COLUMN_CONFLICT_SETS),
             .latency_cycles = cycles_of_row(row, 1),
             .retire_latency_cycles = cycles_of_row(row, COLUMN_RETIRE),
             .stall_ns = sqlite3_column_int64(row, COLUMN_STALL) > 0
@@ -331,7 +331,8 @@ static int each_sample(struct db *db, struct findings_pass *pass, statement_take
         static const char sql[] =
             "SELECT s.time_ns, s.latency_cycles, " DATA_SOURCE_COLUMNS ", s.stall_ns,"
             " a.object_id, a.field_id, s.stack_id," STATEMENT_STALL
-            ", s.sample_id, s.sample_id IN (SELECT sample_id FROM set_conflict),"
+            ", s.sample_id, (SELECT sets FROM set_conflict AS c"
+            "  WHERE c.sample_id = s.sample_id),"
             " " PLACING_COLUMNS " " PLACING_SAMPLES " ORDER BY s.sample_id";
         return statement_each(db, sql, take, pass, diag);
 }

@@ -15,6 +15,8 @@
         X(line_bytes)                                                                    \
         X(l1d_bytes)                                                                     \
         X(l1d_latency_cycles)                                                            \
+        X(l1d_set_interval_l2_cycles)                                                    \
+        X(l1d_set_interval_l3_cycles)                                                    \
         X(l2_latency_cycles)                                                             \
         X(l3_latency_cycles)                                                             \
         X(l3_bytes_per_cycle)                                                            \

@@ -97,6 +97,7 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                               const struct machine_facts *machine)
 {
         return sample->tlb_missed &&
+               !sample_sets_are_slowest(sample, level_of(sample), machine) &&
                walk_of(sample, machine) / machine->page_walkers >
                    service_of(sample, machine) / machine->lfb_entries;
 }
@@ -104,8 +105,8 @@ static bool waits_for_walkers(const struct sample_facts *sample,
 /* It waits for a cache's line, on its way to a set of L1 that takes one after another. */
 static bool waits_for_a_set(const struct sample_facts *sample)
 {
-        return sample->level == LEVEL_LFB && sample->set_conflict &&
-               !level_is_dram(level_of(sample));
+        return sample->level == LEVEL_LFB && sample->conflict_sets > 0 &&
+               !is_shared(sample) && !level_is_dram(level_of(sample));
 }
 
 /* The fix that would remove the queueing. */
@@ -114,7 +115,9 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
 {
         if (level_is_dram(level_of(sample)) && sample->bandwidth_short == ANSWER_YES)
                 return GAIN_DRAM_BANDWIDTH;
-        if (sample->set_conflict && !waits_for_walkers(sample, machine))
+        if (is_shared(sample)) /* other cores' accesses to the line are before it */
+                return GAIN_SHARING;
+        if (sample->conflict_sets > 0 && !waits_for_walkers(sample, machine))
                 return GAIN_SETS;
         if (sample->interval_path_full)
                 return GAIN_L3_PATH;

@@ -225,7 +225,7 @@ static bool is_late_for_a_buffer(const struct rule_input *in)
  * long. With other strides the lines would be in L1. */
 static bool is_set_conflict(const struct rule_input *in)
 {
-        return in->sample->set_conflict &&
+        return in->sample->conflict_sets > 0 &&
                (in->sample->level == LEVEL_L2 || in->sample->level == LEVEL_L3);
 }
 
@@ -295,6 +295,28 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
         return isnan(cycles) ? 0 : cycles;
 }
 
+bool sample_sets_are_slowest(const struct sample_facts *sample, enum level level,
+                             const struct machine_facts *machine)
+{
+        const double interval = level == LEVEL_L2 ? machine->l1d_set_interval_l2_cycles
+                                                  : machine->l1d_set_interval_l3_cycles;
+        return sample->conflict_sets > 0 &&
+               interval / (double)sample->conflict_sets >
+                   machine->page_walk_cycles / machine->page_walkers;
+}
+
+/* The load queued for its set for longer than walk and line take, and walkers would have
+ * served more loads. */
+static bool is_late_for_its_set(const struct rule_input *in)
+{
+        const enum level level = in->sample->level;
+        return is_set_conflict(in) &&
+               sample_sets_are_slowest(in->sample, level, in->machine) &&
+               (double)in->sample->latency_cycles >
+                   2 * (cache_latency(in->machine, level) +
+                        in->machine->page_walk_cycles);
+}
+
 /* A cache served the load, but the translation took more than half of the latency.
  * Without simulated waits, walks queue as in a stream: a walk takes longer than L1 or L2,
  * and less than deeper levels. The second-level TLB is faster than L2 and has no queue:
@@ -305,6 +327,7 @@ static bool is_tlb(const struct rule_input *in)
         bool near = level == LEVEL_L1 || level == LEVEL_L2;
         return (in->sample->tlb_missed ||
                 (in->sample->tlb_second && level == LEVEL_L1)) &&
+               !is_late_for_its_set(in) &&
                (near || (is_behind_l1(level) && !in->sample->without_waits)) &&
                (double)in->sample->latency_cycles > 2 * cache_latency(in->machine, level);
 }

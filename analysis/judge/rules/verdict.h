@@ -53,7 +53,7 @@ struct sample_facts {
         bool tlb_second;        /* the second TLB level had the translation */
         bool unforwarded;       /* an earlier store held only part of its bytes */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
-        bool set_conflict;      /* its misses crowd into few sets of L1 */
+        int64_t conflict_sets;  /* of L1, into which its misses crowd; 0: not into few */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */
         int64_t stall_ns;              /* of a timer sample; 0: no timer sample */
@@ -64,6 +64,10 @@ struct sample_facts {
         bool interval_path_full; /* the path from L3 */
         bool without_waits;      /* from a model without waits for values */
 };
+
+/* Whether LEVEL sends lines to the few sets of L1 more slowly than walkers translate. */
+bool sample_sets_are_slowest(const struct sample_facts *sample, enum level level,
+                             const struct machine_facts *machine);
 
 /* Whether a load from LEVEL may have waited for DRAM. */
 bool level_waits_for_dram(enum level level);
