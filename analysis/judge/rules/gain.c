@@ -97,7 +97,7 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                               const struct machine_facts *machine)
 {
         return sample->tlb_missed &&
-               !sample_sets_are_slowest(sample, level_of(sample), machine) &&
+               !(sample_sets_per_walk(sample, level_of(sample), machine) > 1) &&
                walk_of(sample, machine) / machine->page_walkers >
                    service_of(sample, machine) / machine->lfb_entries;
 }
@@ -122,6 +122,17 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
         if (sample->interval_path_full)
                 return GAIN_L3_PATH;
         return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
+}
+
+/* The part of the queue that FIX removes: behind walkers, few sets are the next limit,
+ * and behind these the walkers. */
+static double part_removed(const struct sample_facts *sample,
+                           const struct machine_facts *machine, enum gain_fix fix)
+{
+        const double ratio = sample_sets_per_walk(sample, level_of(sample), machine);
+        if (sample->tlb_missed && fix == GAIN_SETS && ratio > 1)
+                return 1 - 1 / ratio;
+        return fix == GAIN_TRANSLATION && ratio < 1 ? 1 - ratio : 1;
 }
 
 /* How many cycles earlier each fix delivers the data. */
@@ -170,12 +181,13 @@ static bool waits_for_a_store(const struct sample_facts *sample)
                (sample->level == LEVEL_L1 && !sample->tlb_missed && !sample->tlb_second);
 }
 
-/* The load waited mostly for a path or a set that takes one line after another. */
+/* The load waited mostly for a path, a set or walkers that serve one after another. */
 static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_fix queues,
                                   const struct stages *stages)
 {
         return waits_for_a_set(sample) ||
-               ((queues == GAIN_L3_PATH || queues == GAIN_SETS) &&
+               ((queues == GAIN_L3_PATH || queues == GAIN_SETS ||
+                 queues == GAIN_TRANSLATION) &&
                 stages->queue > stages->walk + stages->service);
 }
 
@@ -202,7 +214,9 @@ struct gain_parts gain_of_sample(const struct sample_facts *sample,
                 const double together = busy > 0 && !all && fix != (int)queues
                                             ? held * fmin(1, fmax(0, saved[fix]) / busy)
                                             : alone;
-                parts.cycles[fix] = (1 - queued) * alone + queued * together;
+                const double removed =
+                    fix == (int)queues ? part_removed(sample, machine, queues) : 1;
+                parts.cycles[fix] = (1 - queued) * alone + queued * removed * together;
         }
         return parts;
 }

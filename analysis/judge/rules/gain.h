@@ -44,7 +44,8 @@ struct gain_parts {
  * data earlier saves as many cycles of the stall time, at most all. If requests queued
  * for buffers, the time shrinks in proportion instead (Little's law). DRAM latency does
  * not count while DRAM's bandwidth was short. No latency counts if most was queueing for
- * the path from L3 or for a set of L1: lines would arrive no faster. */
+ * the path from L3, a set of L1 or walkers: lines would arrive no faster. Where sets and
+ * walkers both limit the loads, a fix of one leaves the other's time. */
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine);
 

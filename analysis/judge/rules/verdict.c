@@ -295,14 +295,15 @@ static double cache_latency(const struct machine_facts *machine, enum level leve
         return isnan(cycles) ? 0 : cycles;
 }
 
-bool sample_sets_are_slowest(const struct sample_facts *sample, enum level level,
-                             const struct machine_facts *machine)
+double sample_sets_per_walk(const struct sample_facts *sample, enum level level,
+                            const struct machine_facts *machine)
 {
         const double interval = level == LEVEL_L2 ? machine->l1d_set_interval_l2_cycles
                                                   : machine->l1d_set_interval_l3_cycles;
-        return sample->conflict_sets > 0 &&
-               interval / (double)sample->conflict_sets >
-                   machine->page_walk_cycles / machine->page_walkers;
+        return sample->conflict_sets > 0
+                   ? interval / (double)sample->conflict_sets /
+                         (machine->page_walk_cycles / machine->page_walkers)
+                   : 0;
 }
 
 /* The load queued for its set for longer than walk and line take, and walkers would have
@@ -311,7 +312,7 @@ static bool is_late_for_its_set(const struct rule_input *in)
 {
         const enum level level = in->sample->level;
         return is_set_conflict(in) &&
-               sample_sets_are_slowest(in->sample, level, in->machine) &&
+               sample_sets_per_walk(in->sample, level, in->machine) > 1 &&
                (double)in->sample->latency_cycles >
                    2 * (cache_latency(in->machine, level) +
                         in->machine->page_walk_cycles);

@@ -65,9 +65,10 @@ struct sample_facts {
         bool without_waits;      /* from a model without waits for values */
 };
 
-/* Whether LEVEL sends lines to the few sets of L1 more slowly than walkers translate. */
-bool sample_sets_are_slowest(const struct sample_facts *sample, enum level level,
-                             const struct machine_facts *machine);
+/* How many times as long the few sets of L1 take for a line from LEVEL as the walkers for
+ * a walk. 0 or NAN: not into few sets, or not known. */
+double sample_sets_per_walk(const struct sample_facts *sample, enum level level,
+                            const struct machine_facts *machine);
 
 /* Whether a load from LEVEL may have waited for DRAM. */
 bool level_waits_for_dram(enum level level);
