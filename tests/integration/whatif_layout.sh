@@ -48,9 +48,9 @@ like_rewritten cache-sets experiments/layouts.c -DCOLUMNS -DREWRITTEN 2 $SKYLAKE
 like_rewritten "type:struct item=soa" experiments/layouts.c -DFLAGS -DREWRITTEN 5 $SKYLAKE
 
 SMALL="--sim-set l3.size_bytes=2097152 --sim-set l3.ways=16"
-like_rewritten "object:main=hugepages" integration/whatif_objects.c -DBEFORE -DHUGE 1 $SKYLAKE
-like_rewritten "object:main=nontemporal" integration/whatif_objects.c -DBEFORE -DAROUND 2 $SKYLAKE $SMALL
-like_rewritten "object:main=local" integration/whatif_objects.c -DBEFORE -DLOCAL 2 --sim-cpu skylake-sp \
+like_rewritten "object:allocate=hugepages" integration/whatif_objects.c -DBEFORE -DHUGE 1 $SKYLAKE
+like_rewritten "object:allocate=nontemporal" integration/whatif_objects.c -DBEFORE -DAROUND 2 $SKYLAKE $SMALL
+like_rewritten "object:allocate=local" integration/whatif_objects.c -DBEFORE -DLOCAL 2 --sim-cpu skylake-sp \
         --sim-set numa.nodes=2 --sim-set numa.spread=1 $SMALL
 
 # By default the objects get the fix that fits. Page faults take next to no time here: by some

@@ -45,9 +45,9 @@ static void *run(void *nothing)
         return NULL;
 }
 
-int main(void)
+/* A function of its own: pthread_create allocates for main, too. */
+NOINLINE static void allocate(void)
 {
-        pthread_t thread;
 #ifdef HUGE
         const size_t huge = 2 << 20;
         links = aligned_alloc(huge, COUNT * sizeof(long));
@@ -55,6 +55,12 @@ int main(void)
 #else
         links = malloc(COUNT * sizeof(long));
 #endif
+}
+
+int main(void)
+{
+        pthread_t thread;
+        allocate();
 #ifndef LOCAL
         prepare();
 #endif
