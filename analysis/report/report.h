@@ -224,6 +224,9 @@ struct report_gain {
 /* Prints what FIX changes: "If all memory were local". */
 void report_say_condition(FILE *out, const char *fix);
 
+/* Whether the line of GAIN says that nothing changed. */
+bool report_is_no_change(const struct report_gain *gain);
+
 /* Prints one line: the gain of FIX in another run. FIX may combine fixes with '+'. */
 void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain);
 

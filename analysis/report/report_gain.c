@@ -98,10 +98,15 @@ void report_say_condition(FILE *out, const char *fix)
         free(copy);
 }
 
+bool report_is_no_change(const struct report_gain *gain)
+{
+        return fabs(gain->gain) < 0.5;
+}
+
 void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain)
 {
         report_say_condition(out, fix);
-        if (fabs(gain->gain) < 0.5)
+        if (report_is_no_change(gain))
                 fputs(": no change.\n", out);
         else if (gain->gain < 0)
                 fprintf(out, ": +%.0f %% of the cycles.\n", -gain->gain);
