@@ -37,6 +37,10 @@ struct sample_type type_by_function(struct sample_types *finder,
 
 /* The memory operand's access, if the instruction has been decoded. */
 const struct type_access *instruction_access(const struct place *place);
+/* The access at PLACE through its pointer. In a union it means the array whose items its
+ * index counts, unless the index counts whole items of the pointer's type. */
+struct type_access instruction_counted_access(const struct types *types,
+                                              const struct place *place);
 /* Whether the operand's address comes from a known pointer. */
 bool instruction_points(const struct place *place);
 /* Learns from a sample's address whether its instruction's pointer and index lead there.

@@ -19,12 +19,31 @@ struct here {
         uint32_t type;                  /* that the block was allocated as */
 };
 
+/* FOUND, if it is a type, is what the allocation tells. */
+static struct sample_type told_by_allocation(const struct here *here,
+                                             struct sample_type found)
+{
+        return type_told(found,
+                         (struct type_source){TYPE_BY_ALLOCATION, here->holds->pointer,
+                                              here->holds->place});
+}
+
+/* The field of the type that the block was allocated as. */
+static struct sample_type allocated_field(const struct here *here,
+                                          const struct type_access *access)
+{
+        uint64_t offset = block_type_offset(here->types, here->type, here->inside);
+
+        return told_by_allocation(
+            here, sample_field_at(here->finder, here->type, offset, access));
+}
+
 static bool is_struct(const struct types *types, uint32_t type)
 {
         return type < types->count && types->items[type].kind == TYPE_STRUCT;
 }
 
-/* The field of the type that the block was allocated as, if it has that. */
+/* The field, if the block has the type of its allocation. */
 static struct sample_type by_allocation(const struct here *here)
 {
         const struct place_value *pointed = here->pointed;
@@ -36,12 +55,13 @@ static struct sample_type by_allocation(const struct here *here)
             (pointed && !pointed->guessed &&
              !block_type_agrees(here->types, here->type, here->inside, pointed)))
                 return type_left_open(UNTYPED_UNKNOWN_BASE);
-        return type_told(
-            sample_field_at(here->finder, here->type,
-                            block_type_offset(here->types, here->type, here->inside),
-                            here->access),
-            (struct type_source){TYPE_BY_ALLOCATION, here->holds->pointer,
-                                 here->holds->place});
+        const struct type_access access =
+            pointed && type_same(here->types, pointed->type, here->type)
+                ? instruction_counted_access(here->types,
+                                             &here->finder->sweep->places[here->place])
+                : *here->access;
+
+        return allocated_field(here, &access);
 }
 
 /* Characters excepted, which texts consist of. */

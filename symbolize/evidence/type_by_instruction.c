@@ -34,6 +34,18 @@ bool instruction_points(const struct place *place)
                place_asks(place)->access.flow.place.kind == PLACE_POINTER;
 }
 
+struct type_access instruction_counted_access(const struct types *types,
+                                              const struct place *place)
+{
+        const struct place_value *pointed = &place_asks(place)->access.flow.place;
+        struct type_access access = *instruction_access(place);
+
+        if (pointed->strided && !pointed->guessed && !pointed->unknown_index &&
+            !type_counts(pointed->stride_bytes, type_size(types, pointed->type)))
+                access.step_bytes = pointed->stride_bytes;
+        return access;
+}
+
 /* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
 static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                    const struct type_access *access, const struct sample_type *found)
@@ -85,12 +97,14 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
         const struct flow_answer *flow =
             &place_asks(&finder->sweep->places[place])->access.flow;
+        const struct type_access access =
+            instruction_counted_access(finder->types, &finder->sweep->places[place]);
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT) {
-                *known = sample_field_at(finder, flow->place.type,
-                                         place_offset(finder->types, &flow->place),
-                                         &flow->access);
+                *known =
+                    sample_field_at(finder, flow->place.type,
+                                    place_offset(finder->types, &flow->place), &access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
                 if (known->reason == TYPED &&
@@ -195,10 +209,12 @@ void instruction_learn(struct sample_types *finder,
         if (*shown & SHOWN_ELSEWHERE ||
             (!place->guessed && !is_tested(finder, target, place)))
                 return;
+        const struct type_access access = instruction_counted_access(
+            finder->types, &finder->sweep->places[location->place]);
         struct sample_type found = pointee(finder, location->place);
 
         if (found.reason == TYPED &&
-            !agrees(finder, place->type, target->offset_bytes, &flow->access, &found))
+            !agrees(finder, place->type, target->offset_bytes, &access, &found))
                 *shown |= SHOWN_ELSEWHERE;
 }
 

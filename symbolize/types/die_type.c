@@ -250,7 +250,8 @@ static uint32_t put_array(struct type_reader *reader, Dwarf_Die *die, uint32_t n
                 struct type type = {.kind = TYPE_ARRAY,
                                     .name = name,
                                     .element = element,
-                                    .items = items[count]};
+                                    .items = items[count],
+                                    .is_vector = dwarf_hasattr(die, DW_AT_GNU_vector)};
 
                 if (__builtin_mul_overflow(reader->types->items[element].size_bytes,
                                            type.items, &type.size_bytes))

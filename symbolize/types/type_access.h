@@ -35,6 +35,9 @@ struct type_access {
         /* By a pointer to such numbers that may be to an array in the structure which the
          * pointer is in. */
         bool own_items;
+        /* The step of an index that counts items of the array around the access; 0: none,
+         * or it may count something else. */
+        uint64_t step_bytes;
         /* The members in the source's expression, see source_expression.h; 0: not known.
          * Where the compiler merges equal accesses, they may belong to one of them. */
         uint32_t members;

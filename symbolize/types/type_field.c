@@ -31,6 +31,12 @@ struct search {
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
                 struct type_path *path);
 
+/* Whether PATH leads through the array whose items the access's index counts. */
+static bool is_counted(const struct search *search, const struct type_path *path)
+{
+        return search->access->step_bytes == 0 || path->counted;
+}
+
 /* Goes into one member; the way so far is kept in PATH when that leads nowhere. */
 static int enter(struct search *search, const struct member *member,
                  uint64_t offset_bytes, struct type_path *path)
@@ -39,6 +45,8 @@ static int enter(struct search *search, const struct member *member,
                 return 0;
         path->offset_bytes += member->offset_bytes;
         if (member->bit_size) {
+                if (!is_counted(search, path))
+                        return 0;
                 path->type = member->type;
                 path->bits = true;
                 path->offset_bytes += member->bit_offset / 8;
@@ -193,6 +201,18 @@ static bool is_own_item(const struct search *search, uint32_t type_id)
                search->types->items[type_id].size_bytes == search->access->bytes;
 }
 
+/* Whether the access may be to an item of TYPE, a vector: clang reads four bytes where an
+ * integer of two or one is meant. */
+static bool is_item_of_vector(const struct search *search, const struct type *type)
+{
+        const struct type_access *access = search->access;
+        const struct type *item = &search->types->items[type->element];
+
+        return type->is_vector && item->kind == TYPE_INTEGER && access->bytes == 4 &&
+               item->size_bytes < access->bytes && access->number > NUMBER_ANY &&
+               access->number < NUMBER_FLOATS;
+}
+
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
                    struct type_path *path)
 {
@@ -221,6 +241,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 if (search->stride_bytes % bytes == 0)
                         search->repeats = true;
+                path->counted |= type_counts(search->access->step_bytes, bytes);
                 search->met_several |= bytes < search->access->bytes;
                 search->met_bytes |=
                     type_only_bytes(types, type->element, search->access) &&
@@ -229,10 +250,14 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
 
                 if (fit > 0 && is_own_item(search, type->element))
                         path->fit = fit = OWN_ITEM_FIT;
+                if (fit > 0 && is_item_of_vector(search, type)) {
+                        path->fit = fit = 3;
+                        path->contradicted = false;
+                }
                 return fit;
         }
         default:
-                if (offset_bytes >= type->size_bytes)
+                if (offset_bytes >= type->size_bytes || !is_counted(search, path))
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
@@ -331,6 +356,11 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         *path = (struct type_path){0};
         int fit = find(&search, type, offset_bytes, path);
 
+        if (fit == 0 && access->step_bytes > 0) { /* it counts none of the type's */
+                any.step_bytes = 0;
+                return find_accessed(types, names, type, offset_bytes, &any, path, copied,
+                                     shared);
+        }
         *copied = search.copied;
         if (!in_doubt(&search, path)) {
                 if (path->shared && shared)

@@ -19,9 +19,7 @@ bool type_counted_whole(const struct types *types, uint32_t type, uint64_t strid
         return types->items[type].kind != TYPE_STRUCT || (items & (items - 1)) == 0;
 }
 
-/* Whether an index in steps of STRIDE_BYTES may count items of BYTES, or of an array in
- * these. */
-static bool may_count(uint64_t stride_bytes, uint64_t bytes)
+bool type_counts(uint64_t stride_bytes, uint64_t bytes)
 {
         return stride_bytes > 0 && bytes > 0 &&
                (stride_bytes % bytes == 0 || bytes % stride_bytes == 0);
@@ -119,7 +117,7 @@ static void reach_items(struct reach *reach, const struct type *type,
 
         if (bytes == 0 || bytes > INT32_MAX)
                 return;
-        bool counts = may_count(reach->stride, bytes);
+        bool counts = type_counts(reach->stride, bytes);
 
         next.counted |= counts;
         if (counts || items == 0 || items > ITEMS_LIMIT) {

@@ -12,6 +12,10 @@
  * unrolled by powers of two. Other multiples count something that TYPE is a part of. */
 bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes);
 
+/* Whether an index in steps of STRIDE_BYTES may count items of BYTES, or of an array in
+ * these. */
+bool type_counts(uint64_t stride_bytes, uint64_t bytes);
+
 enum index_outcome {
         INDEX_OPEN,    /* it may lead to several fields, or to none that is known */
         INDEX_FOUND,   /* to one field only */

@@ -25,7 +25,8 @@ struct type_path {
         uint64_t shared_offset_bytes; /* of the place in TYPE */
         int fit;                      /* how well the access fits, from 1; 0: not found */
         bool bits;                    /* the end is a bit-field, or several */
-        bool contradicted;            /* the access contradicts the field there */
+        bool counted;      /* the access's index counts items of an array on the way */
+        bool contradicted; /* the access contradicts the field there */
 };
 
 /* Continues with NAME, a member's, or 0 for an array's element. False: the path has its

@@ -39,6 +39,7 @@ struct type {
         uint64_t size_bytes;
         uint32_t element;    /* of an array */
         bool is_complex;     /* of floating point: two numbers of half the size */
+        bool is_vector;      /* an array that compilers count with as one number */
         bool partial;        /* a struct or union with members that are not listed */
         uint64_t items;      /* of an array; 0: not known, as at the end of a struct */
         size_t first_member; /* of a struct or union, in types.members */
