@@ -85,6 +85,63 @@ static struct place_value thread_operand(const struct flow_context *flow,
         return add_index(flow, state, step, &place);
 }
 
+static bool is_in(const struct register_variable *variable, uint8_t reg, uint64_t vaddr)
+{
+        return variable->reg == reg && vaddr >= variable->low && vaddr < variable->high;
+}
+
+/* The depth of inlined functions at VADDR that have variables in REG. */
+static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_t vaddr)
+{
+        uint16_t level = 0;
+
+        for (size_t i = 0; i < variables->value_count; i++) {
+                const struct register_variable *variable = &variables->values[i];
+
+                if (is_in(variable, reg, vaddr) && vaddr >= variable->inlined_low &&
+                    vaddr < variable->inlined_high && variable->level > level)
+                        level = variable->level;
+        }
+        return level;
+}
+
+/* BASE, the target of REG, as the target of another variable there. PLUS bytes from it is
+ * outside of its structure, but in one that begins with it: an inlined function has the
+ * base as its parameter, and keeps the register's name. Its own reads may be of any such
+ * structure. */
+static struct place_value derived(const struct flow_context *flow, uint8_t reg,
+                                  const struct place_value *base, int64_t plus,
+                                  uint64_t vaddr)
+{
+        const struct types *types = flow->input->reader->types;
+        struct place_value found = *base;
+
+        if (base->kind != PLACE_POINTER || base->indexed || base->guessed ||
+            base->offset != 0 || !type_has_fields(types, base->type) || plus < 0 ||
+            (uint64_t)plus < type_size(types, base->type))
+                return found;
+        uint16_t level = level_of(flow->variables, reg, vaddr);
+
+        for (size_t i = 0; i < flow->variables->value_count; i++) {
+                const struct register_variable *variable = &flow->variables->values[i];
+
+                if (!is_in(variable, reg, vaddr) || variable->offset != 0 ||
+                    variable->from_set || variable->pointed || variable->level < level)
+                        continue;
+                uint32_t type = type_pointee(flow->input->reader, variable->type);
+
+                if (!type_has_fields(types, type) ||
+                    (uint64_t)plus >= type_size(types, type) ||
+                    !type_holds(types, type, 0, base->type))
+                        continue;
+                if (found.type != base->type && !type_same(types, found.type, type))
+                        return *base;
+                found = place_pointer(type, 0);
+                found.origin = origin_of_variable(i);
+        }
+        return found;
+}
+
 struct place_value flow_operand(const struct flow_context *flow, struct flow_state *state,
                                 const struct flow_step *step)
 {
@@ -96,6 +153,8 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
                 return thread_operand(flow, state, step);
         if (memory->base < REGISTER_COUNT) {
                 base = flow_state_held(flow, state, memory->base, step->vaddr);
+                base =
+                    derived(flow, memory->base, &base, memory->displacement, step->vaddr);
         } else if (memory->base == REGISTER_NONE) {
                 absolute = true;
         }

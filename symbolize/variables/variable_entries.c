@@ -179,13 +179,19 @@ static int put_register(struct collector *collector, struct range_map *map,
         const struct scope *scope = collector->scope;
         const struct code_range *ranges =
             scope && scope->count > 0 ? &collector->ranges[scope->first] : NULL;
+        const struct code_range code =
+            ranges ? (struct code_range){ranges[0].low, ranges[scope->count - 1].high}
+                   : (struct code_range){0, UINT64_MAX};
         bool bounded = ranges && collector->of_gcc && scope->level == 0;
 
         variables->values[variables->value_count] = (struct register_variable){
             .low = collector->low,
             .high = collector->high,
-            .block_low = bounded ? ranges[0].low : 0,
-            .block_high = bounded ? ranges[scope->count - 1].high : UINT64_MAX,
+            .block_low = bounded ? code.low : 0,
+            .block_high = bounded ? code.high : UINT64_MAX,
+            .inlined_low = code.low,
+            .inlined_high = code.high,
+            .level = scope ? scope->level : 0,
             .type = type,
             .name = name_in_work(collector),
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0,
@@ -196,6 +202,7 @@ static int put_register(struct collector *collector, struct range_map *map,
                          ? (uint32_t)(collector->scope - collector->scopes) + 1
                          : 0,
             .codeless = collector->scope && collector->scope->codeless,
+            .pointed = map == &variables->pointed[location->reg],
             .given = collector->scope && collector->scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
         return range_map_add(map, collector->low, collector->high,

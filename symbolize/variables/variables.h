@@ -36,6 +36,10 @@ struct register_variable {
          * the same value; empty: none has. */
         uint64_t rival_low;
         uint64_t rival_high;
+        bool pointed;          /* it lies where the register points to */
+        uint16_t level;        /* inlined functions around it; if any: */
+        uint64_t inlined_low;  /* where the code of its block begins, */
+        uint64_t inlined_high; /* and ends */
 };
 
 /* A variable that is nowhere, of a block with code from low up to high. */
