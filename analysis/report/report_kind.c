@@ -90,9 +90,8 @@
         REPORT_STALLED_COLUMN REPORT_SHARE("latency_share") " AS latency, samples," \
         REPORT_DRAM "AS DRAM," MEAN REPORT_VERDICT_NAME "AS verdict,"
 #define BRIEF_LEGEND \
-        "stalled: share of the run's cycles that these accesses stalled, page faults " \
-        "included; latency: share of all samples' latency; DRAM: samples that DRAM served; " \
-        "mean: cycles"
+        REPORT_BRIEF_STALLED "latency: share of all samples' latency; DRAM: samples that " \
+        "DRAM served; mean: cycles"
 
 static const struct report_kind kinds[] = {
     {

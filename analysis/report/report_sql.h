@@ -80,6 +80,10 @@
 #define REPORT_STALLED_LEGEND \
         "stalled: share of the run's cycles for which these accesses or page faults " \
         "stalled the program: about the most that can be saved here"
+/* Begins the brief legend of kinds whose column of stalls may be left out. */
+#define REPORT_BRIEF_STALLED \
+        "stalled: share of the run's cycles that these accesses stalled, page faults " \
+        "included; "
 #define REPORT_STALLS_LEGEND "stalled: share of the time of all timer samples"
 
 /* The largest stall time comes first; all that is shown as 0.0% is equal. If it is not

@@ -403,13 +403,12 @@ static int explain_briefly(struct db *db, const struct report_options *options, 
         return code ? code : explain_pools(db, options, out, diag);
 }
 
-/* LEGEND begins with the column of stalls. */
+/* LEGEND without the column of stalls. */
 static const char *without_stalled(const char *legend)
 {
-        static const char column[] = "stalled: ";
-        const char *next = strstr(legend, "; ");
-        const bool has = strncmp(legend, column, strlen(column)) == 0;
-        return has && next ? next + strlen("; ") : legend;
+        static const char column[] = REPORT_BRIEF_STALLED;
+        const size_t length = strlen(column);
+        return strncmp(legend, column, length) == 0 ? legend + length : legend;
 }
 
 static int print_rows(struct db *db, const struct report_options *options,
@@ -417,6 +416,8 @@ static int print_rows(struct db *db, const struct report_options *options,
 {
         /* the stall time of loads is known */
         const bool stalled = !isnan(summary->loads_stalled_ratio);
+        const bool no_stalls =
+            options->kind->stalled && !stalled && !summary->has_first_run;
         const bool brief = !options->verbose && options->kind->brief_sql;
         const struct report_rows rows = {
             .sql = brief ? options->kind->brief_sql : options->kind->table_sql,
@@ -427,8 +428,7 @@ static int print_rows(struct db *db, const struct report_options *options,
             .none = options->kind->none,
             .alignment =
                 brief ? options->kind->brief_alignment : options->kind->alignment,
-            .left_out = (options->kind->measured && !summary->has_first_run) +
-                        (options->kind->stalled && !stalled && !summary->has_first_run)};
+            .left_out = (options->kind->measured && !summary->has_first_run) + no_stalls};
         bool any = true;
         putc('\n', out);
         int code = report_is_chosen(&options->choice)
@@ -443,8 +443,7 @@ static int print_rows(struct db *db, const struct report_options *options,
         const char *legend = !options->verbose && options->kind->brief_legend
                                  ? options->kind->brief_legend
                                  : options->kind->legend;
-        prose_wrapped(out, stalled || summary->has_first_run ? legend
-                                                             : without_stalled(legend));
+        prose_wrapped(out, no_stalls ? without_stalled(legend) : legend);
         if (options->kind->measured && summary->has_first_run)
                 prose_wrapped(out, "measured: share of the CPU time of the first run, by "
                                    "timer samples, without the kernel's page faults");

@@ -114,6 +114,7 @@ for by in line function object type interval caller; do
         *latency*|*DRAM*|*verdict*|*LMRL*|*mean*|*contended*)
                 fail "--by $by: $head" ;;
         esac
+        grep -q '^stalled: ' report || fail "--by $by: nothing explains the column: $(cat report)"
 done
 "$MEMLAG" report -v --by interval --top 0 loads.db | awk '
         /^ *stalled / { rows = 1; next }
