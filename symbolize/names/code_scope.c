@@ -66,7 +66,10 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
         *outer = (Dwarf_Die){0};
         if (!dwarf_diecu(&at, &root, NULL, NULL))
                 return 0;
-        for (at = root; at.addr != die->addr && die_spend(dwarf, 1);) {
+        for (at = root; at.addr != die->addr;) {
+                /* A scope further out would be a wrong name. */
+                if (!die_spend(dwarf, 1))
+                        return 0;
                 int error = read_inside(scopes, dwarf, &at, &inside);
 
                 if (error)
