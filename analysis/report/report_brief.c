@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "brief_lines.h"
+#include "data_sources.h"
 #include "prose.h"
 #include "report.h"
 #include "report_sql.h"
@@ -171,7 +172,7 @@ static int say_aliases(struct db *db, FILE *text, const struct report_summary *s
             "WITH blocked AS (SELECT line, file, function FROM sample"
             " JOIN data_source USING (data_source_id) JOIN sample_location USING "
             "(sample_id)"
-            " JOIN location USING (location_id) WHERE raw >> 40 & 7 = 4" /* BLK_ADDR */
+            " JOIN location USING (location_id) WHERE" DATA_SOURCE_ALIASED
             " GROUP BY 1, 2, 3 ORDER BY total(retire_latency_cycles) DESC LIMIT 1) "
             "SELECT coalesce(" REPORT_BASE(
                 "b.file") "|| ':' || b.line, b.function)"

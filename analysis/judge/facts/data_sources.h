@@ -13,6 +13,10 @@
 /* SQL columns of sample s for data_sources_of_row. */
 #define DATA_SOURCE_COLUMNS "s.data_source_id, s.addr IS NOT NULL"
 
+/* SQL, whether a load waited for a store of the same low address bits, by the column raw
+ * of data_source (PERF_MEM_BLK_ADDR in linux/perf_event.h). */
+#define DATA_SOURCE_ALIASED " raw >> 40 & 7 = 4 "
+
 struct sqlite3_stmt;
 
 struct data_source {
