@@ -497,7 +497,6 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                 frame_slots_forget_numbers(&state->frame);
                 frame_slots_drop(&state->frame, place->offset, place->stride_bytes + 8);
         } else if (value) {
-
                 frame_slots_put(&state->frame, place->offset, value);
         } else {
                 frame_slots_drop(&state->frame, place->offset, bytes);
