@@ -123,12 +123,12 @@ done
         END { printf "%d %.2f", samples, ms }' >sums
 expect "samples and stalled time of all intervals" "$(cat sums)" "$(answer loads.db "
         SELECT printf('%d %.2f', count(*), sum(stall_ns) / 1e6) FROM sample WHERE stall_ns > 0")"
-expect "the same of rows for programs" "$("$MEMLAG" report --by interval --format csv --top 0 loads.db | awk -F, '
+expect "the same of rows for programs" "$("$MEMLAG" report --by interval --format csv --top 0 loads.db |
+        awk -F, -v all="$(answer loads.db "SELECT count(*) FROM sample")" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { ns += $column["stall_ns"]; samples += $column["samples"]; share += $column["latency_share"] }
-        END { printf "%d %.0f %.3f", samples, ns, share }')" "$(answer loads.db "
-        SELECT printf('%d %d %.3f', sum(stall_ns > 0), sum(stall_ns), 1.0 * sum(stall_ns > 0) / count(*))
-        FROM sample")"
+        END { printf "%d %.0f %.3f", samples, ns, share * all }')" "$(answer loads.db "
+        SELECT printf('%d %d %d.000', sum(stall_ns > 0), sum(stall_ns), sum(stall_ns > 0)) FROM sample")"
 # Stores that the store buffer has no room for are what the program waits at.
 program stores <<'END'
 static __attribute__((noinline)) void scatter(unsigned long *to, long steps)
@@ -157,14 +157,17 @@ waits=$(answer stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sa
 [ $((100 * waits)) -ge $((60 * all)) ] || fail "stores: $waits of $all at the store"
 
 # Shares are of all samples, at loads or not, in every report.
+all=$(answer loads.db "SELECT count(*) FROM sample")
 for by in line function thread; do
-        expect "the sum of shares by $by" "$("$MEMLAG" report --by $by --format json --top 0 loads.db | python3 -c '
+        expect "the samples that all shares by $by stand for" "$("$MEMLAG" report --by $by --format json --top 0 loads.db |
+                python3 -c '
 import json, sys
-print("%.3f" % sum(row["latency_share"] or 0 for row in json.load(sys.stdin)["rows"]))')" "$(answer loads.db "
-                SELECT printf('%.3f', 1.0 * sum(stall_ns > 0) / count(*)) FROM sample")"
+rows = json.load(sys.stdin)["rows"]
+print("%.3f" % (int(sys.argv[1]) * sum(row["latency_share"] or 0 for row in rows)))' "$all")" "$(answer loads.db "
+                SELECT count(*) || '.000' FROM sample WHERE stall_ns > 0")"
 done
-unplaced=$(answer loads.db "SELECT printf('%.1f', 100.0 * value / (SELECT count(*) FROM sample)) FROM ledger
-        WHERE kind = 'timer samples on unknown instructions'")
+unplaced=$(answer loads.db "SELECT value FROM ledger WHERE kind = 'timer samples on unknown instructions'" |
+        awk -v all="$all" '{ printf "%.1f", 100 * $1 / all }')
 case $unplaced in
 ''|0.0) ;;
 *) "$MEMLAG" report loads.db | head -1 | grep -q "clock.*, $unplaced% of the samples not placed: " ||
