@@ -95,9 +95,9 @@ TEST(page_faults_prevail_by_their_time)
         assert_int_equal(verdict_of(&facts), VERDICT_TOO_FEW_SAMPLES);
 }
 
-TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
+TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
 {
-        /* The wait for the buffer is longer than DRAM's 200 cycles. */
+        /* For a buffer: that wait is longer than DRAM's 200 cycles. */
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 401, false, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_DRAM, LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_IN_CORE, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
@@ -112,11 +112,8 @@ TEST(slow_loads_of_in_core_intervals_waited_for_a_buffer)
         expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_LATENCY);
         expect(CAUSE_NONE, LEVEL_L1, 251, false, ANSWER_NO,
                BOUND_IN_CORE); /* it needs none */
-}
-
-/* The buffers are full of lines that wait for DRAM, which is short of bandwidth. */
-TEST(or_for_bandwidth_where_that_is_short)
-{
+        /* Or for bandwidth: the buffers are full of lines that wait for DRAM, which is
+         * short of it. */
 #define FULL(cycles, answer)                                                             \
         .latency_cycles = (cycles), .bandwidth_short = (answer),                         \
         .interval_bound = BOUND_BANDWIDTH, .interval_lacks_buffers = true
@@ -129,21 +126,15 @@ TEST(or_for_bandwidth_where_that_is_short)
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, FULL(251, ANSWER_UNKNOWN));
 #undef FULL
         expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
-}
-
-/* Lines of one set wait for each other, however many buffers there are. */
-TEST(or_for_their_set_of_l1)
-{
+        /* Or for their set of L1: its lines wait for each other, however many buffers
+         * there are. */
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
                   .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
-}
-
-/* One set takes a line of L3 in 16 cycles, two walkers end a walk in 15. */
-TEST(or_for_their_set_where_that_is_slower_than_their_translation)
-{
+        /* Where that is slower than their translation: one set takes a line of L3 in 16
+         * cycles, two walkers end a walk in 15. */
 #define MISSED .tlb_missed = true, .interval_bound = BOUND_IN_CORE
         expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 1300, MISSED);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 1300, MISSED,
@@ -156,41 +147,27 @@ TEST(or_for_their_set_where_that_is_slower_than_their_translation)
         expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 180, MISSED,
                   .conflict_sets = 1);
 #undef MISSED
-}
-
-/* Lines that crowd into few sets hold the buffers that others wait for. */
-TEST(buffers_held_by_few_sets_are_no_lack_of_buffers)
-{
+        /* It is no lack of buffers where lines that crowd into few sets hold them. */
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 500,
                   .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
         /* It did not wait for a buffer. */
         expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 210,
                   .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
-}
-
-/* Lines of one set do not wait for memory, even if it is short of bandwidth. */
-TEST(memory_s_bandwidth_does_not_part_sets_of_l1)
-{
+        /* Lines of one set do not wait for memory, even if it is short of bandwidth. */
         expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES,
                   .conflict_sets = 1);
-}
-
-/* A cache delivers a line faster than a page walk ends. */
-TEST(or_for_their_translation_where_a_cache_had_the_line)
-{
+        /* Or for their translation: a cache delivers a line faster than a page walk ends.
+         */
         expect(CAUSE_TLB, LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_TLB, LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE);
-}
-
-/* Bursts that fill all buffers, in an interval that is bound by other work. */
-TEST(so_did_those_of_intervals_that_lack_buffers_now_and_then)
-{
+        /* So do those of bursts that fill all buffers, in an interval that is bound by
+         * other work. */
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
                   .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
         /* The walk may have taken the time. */

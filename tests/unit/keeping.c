@@ -19,9 +19,10 @@ static void assert_stays(struct worth earlier, struct worth now, const char *sta
         }
 }
 
-/* The new one is poor, or quick, or only the earlier one can be simulated. */
-TEST(a_good_one_stays_for_what_tells_less)
+TEST(one_stays_for_what_tells_less)
 {
+        /* A good one: the new one is poor, or quick, or only the earlier one can be
+         * simulated. */
         assert_stays(FG, FG, "nynn");
         assert_stays(FG, FP, "yyyy");
         assert_stays(FG, QG, "yyyy");
@@ -30,16 +31,9 @@ TEST(a_good_one_stays_for_what_tells_less)
         assert_stays(QG, FP, "yyyy");
         assert_stays(QG, QG, "nynn");
         assert_stays(QG, QP, "yyyy");
-}
-
-/* The new one is quick, the earlier one full; both are poor, or simulable. */
-TEST(a_poor_full_one_stays_for_a_poor_quick_one)
-{
+        /* The new one is quick, the earlier one full; both are poor, or simulable. */
         assert_stays(FP, QP, "yyny");
-}
-
-TEST(other_poor_ones_are_replaced)
-{
+        /* Other poor ones are replaced. */
         assert_stays(FP, FG, "nnnn");
         assert_stays(FP, FP, "nnnn");
         assert_stays(FP, QG, "nnnn");
