@@ -7,10 +7,7 @@ synthetic_database run.db
 "$MEMLAG" analyze run.db >out 2>&1
 expect "output" "$(cat out)" ""
 
-expect "intervals" "$(answer run.db "
-        SELECT interval_id, bound, contended, printf('%.1f', lmrl_cycles),
-               printf('%.1f', read_gbs), printf('%.1f', active_cores) FROM interval_view")" \
-"0|latency|0|200.0|2.6|4.0
+holds run.db "0|latency|0|200.0|2.6|4.0
 1|latency|0|200.0|2.6|4.0
 2|latency|0|200.0|2.6|4.0
 3|latency|0|200.0|2.6|4.0
@@ -19,66 +16,55 @@ expect "intervals" "$(answer run.db "
 6|bandwidth|1|400.0|90.0|4.0
 7|bandwidth|1|400.0|90.0|4.0
 8|compute|0|0.0|0.0|0.0
-9|idle|0|0.0|0.0|0.0"
-expect "no misses, no LMRL" "$(answer run.db "
-        SELECT count(*) FROM interval_view WHERE lmrl_cycles IS NULL")" 2
+9|idle|0|0.0|0.0|0.0" "SELECT interval_id, bound, contended, printf('%.1f', lmrl_cycles),
+               printf('%.1f', read_gbs), printf('%.1f', active_cores) FROM interval_view"
+holds run.db 2 "SELECT count(*) FROM interval_view WHERE lmrl_cycles IS NULL"
 
 # 228 000 cycles in all.
-expect "lines" "$(answer run.db "
-        SELECT function, line, samples, dram_samples, mean_latency_cycles,
-               p95_latency_cycles, round(latency_share * 228000), contended_samples, verdict
-        FROM line_view")" \
-"stream|10|400|400|500.0|500.0|200000.0|400|dram-contention
+holds run.db "stream|10|400|400|500.0|500.0|200000.0|400|dram-contention
 walk|20|100|100|210.0|210.0|21000.0|0|dram-latency
 columns|40|50|0|60.0|60.0|3000.0|0|tlb
 ||30|0|60.0|60.0|1800.0|0|cache
 look_up|30|300|0|4.0|4.0|1200.0|0|none
-once|50|5|5|200.0|200.0|1000.0|0|too-few-samples"
+once|50|5|5|200.0|200.0|1000.0|0|too-few-samples" "
+        SELECT function, line, samples, dram_samples, mean_latency_cycles,
+               p95_latency_cycles, round(latency_share * 228000), contended_samples, verdict
+        FROM line_view"
 
-expect "objects" "$(answer run.db "
-        SELECT object_kind, object, alloc_line, samples, contended_samples, verdict
-        FROM object_view")" \
-"heap|orders|5|400|400|dram-contention
+holds run.db "heap|orders|5|400|400|dram-contention
 heap|ring|6|100|0|dram-latency
 global|matrix||50|0|tlb
-global|table||300|0|none"
+global|table||300|0|none" "
+        SELECT object_kind, object, alloc_line, samples, contended_samples, verdict
+        FROM object_view"
 
-expect "lines and objects" "$(answer run.db "
-        SELECT line, object, type, field, samples FROM line_object_view WHERE object <> ''")" \
-"10|orders|||400
+holds run.db "10|orders|||400
 20|ring|||100
 40|matrix|||50
-30|table|||300"
+30|table|||300" "SELECT line, object, type, field, samples FROM line_object_view WHERE object <> ''"
 
-expect "contended samples" "$(answer run.db "
-        SELECT function, interval_id, count(*) FROM sample_view WHERE contended
-        GROUP BY 1, 2")" \
-"stream|4|100
+holds run.db "stream|4|100
 stream|5|100
 stream|6|100
-stream|7|100"
-expect "addresses" "$(answer run.db "
-        SELECT ip, addr, object_kind FROM sample_view WHERE sample_id = 1")" \
-"0x401010|0x7fff00000000|heap"
-expect "an address with the highest bit" "$(sqlite3 run.db "
-        UPDATE sample SET addr = -1 WHERE sample_id = 1;
-        SELECT addr FROM sample_view WHERE sample_id = 1")" "0xffffffffffffffff"
+stream|7|100" "SELECT function, interval_id, count(*) FROM sample_view WHERE contended
+        GROUP BY 1, 2"
+holds run.db "0x401010|0x7fff00000000|heap" "
+        SELECT ip, addr, object_kind FROM sample_view WHERE sample_id = 1"
+changed run.db high.db "UPDATE sample SET addr = -1 WHERE sample_id = 1"
+holds high.db 0xffffffffffffffff "SELECT addr FROM sample_view WHERE sample_id = 1"
 
-expect "run_info" "$(answer run.db "
-        SELECT key, value FROM run_info
-        WHERE key IN ('samples', 'memory_samples', 'lost', 'duration_ns') ORDER BY key")" \
-"duration_ns|10000000
+holds run.db "duration_ns|10000000
 lost|7
 memory_samples|885
-samples|885"
-expect "ledger" "$(answer run.db "SELECT kind, value FROM ledger WHERE stage = 'analysis'")" \
-"too few samples for a verdict|1"
+samples|885" "SELECT key, value FROM run_info
+        WHERE key IN ('samples', 'memory_samples', 'lost', 'duration_ns') ORDER BY key"
+holds run.db "too few samples for a verdict|1" \
+        "SELECT kind, value FROM ledger WHERE stage = 'analysis'"
 
 # The shares and every interval of confidence hold together.
-expect "shares" "$(answer run.db "
-        SELECT round(sum(latency_share), 9),
+holds run.db "1.0|6|6" "SELECT round(sum(latency_share), 9),
                sum(latency_share BETWEEN latency_share_low AND latency_share_high), count(*)
-        FROM line_finding")" "1.0|6|6"
+        FROM line_finding"
 
 # One load that waits for thousands of others is no line's finding: it counts as a twentieth of
 # what all samples held up then, 45 000 / 19 cycles, wherever that is summed up. Five as long
@@ -87,29 +73,27 @@ analyzed_change run.db long.db "UPDATE sample SET retire_latency_cycles =
                 CASE ip WHEN 0x401010 THEN 100 WHEN 0x401020 THEN 50 ELSE 0 END;
         UPDATE sample SET retire_latency_cycles = 674066 WHERE sample_id =
                 (SELECT min(sample_id) FROM sample WHERE ip = 0x401040)"
-expect "lines with a long sample" "$(answer long.db "
-        SELECT function, round(stalled_ratio / (SELECT stalled_ratio FROM line_view WHERE line = 10) * 40000)
-        FROM line_view WHERE stalled_ratio > 0")" \
-"stream|40000.0
+holds long.db "stream|40000.0
 walk|5000.0
-columns|2368.0"
-expect "the sums of callers and of objects" "$(answer long.db "
+columns|2368.0" "
+        SELECT function, round(stalled_ratio / (SELECT stalled_ratio FROM line_view WHERE line = 10) * 40000)
+        FROM line_view WHERE stalled_ratio > 0"
+holds long.db "1.0|1.0" "
         SELECT round(a / c, 9), round(b / c, 9) FROM (SELECT sum(self_stalled_ratio) AS a FROM caller_view),
                 (SELECT sum(stalled_ratio) AS b FROM object_view),
-                (SELECT sum(stalled_ratio) AS c FROM line_view)")" "1.0|1.0"
+                (SELECT sum(stalled_ratio) AS c FROM line_view)"
 expect "threads with a long sample" \
         "$("$MEMLAG" report --by thread --format csv long.db | tail -n +2 | cut -d, -f9 |
                 awk '{ sum += $1 } END { printf "%.9f", sum }')" \
         "$(answer long.db "SELECT printf('%.9f', sum(stalled_ratio)) FROM line_view")"
-expect "what is said of it" "$(answer long.db "SELECT value, kind FROM ledger WHERE stage = 'analysis'
-        AND kind LIKE 'longer%'; SELECT name, value FROM threshold WHERE name LIKE 'stall%'")" \
-"1|longer than a twentieth of all that was held up, which they count as
-stall_limit_cycles|2368.0"
+holds long.db "1|longer than a twentieth of all that was held up, which they count as
+stall_limit_cycles|2368.0" "SELECT value, kind FROM ledger WHERE stage = 'analysis'
+        AND kind LIKE 'longer%'; SELECT name, value FROM threshold WHERE name LIKE 'stall%'"
 sqlite3 long.db "UPDATE sample SET retire_latency_cycles = 674066 WHERE sample_id IN
         (SELECT sample_id FROM sample WHERE ip = 0x401040 LIMIT 5)"
 "$MEMLAG" analyze long.db
-expect "the first of five" "$(answer long.db "SELECT function FROM line_view LIMIT 1")" columns
-expect "five long samples" "$(answer long.db "SELECT count(*) FROM threshold WHERE name LIKE 'stall%'")" 0
+holds long.db columns "SELECT function FROM line_view LIMIT 1"
+holds long.db 0 "SELECT count(*) FROM threshold WHERE name LIKE 'stall%'"
 
 # Again, and again from nothing: the same.
 sqlite3 -readonly run.db .dump >first
@@ -137,19 +121,16 @@ expect "a missing view" "$(sed 's/.*other.db: //' err)" \
 
 # Without the machine's facts: from the run's own quiet intervals, and it says so.
 analyzed own.db "DELETE FROM machine WHERE key LIKE 'dram%' OR key LIKE 'l%'"
-expect "too few quiet intervals" "$(answer own.db "
-        SELECT count(*) FROM interval WHERE contended IS NULL AND lmrl_cycles > 0")" 4
+holds own.db 4 "SELECT count(*) FROM interval WHERE contended IS NULL AND lmrl_cycles > 0"
 # Two more quiet intervals make six.
 sqlite3 own.db "
         INSERT INTO reading SELECT start_ns + (10 + n.value) * 1000000,
                 end_ns + (10 + n.value) * 1000000, thread_id, counter_id, reading.value
         FROM reading, generate_series(0, 1) AS n WHERE start_ns = 0"
 "$MEMLAG" analyze own.db
-expect "contention by the run's own measure" "$(answer own.db "
-        SELECT group_concat(interval_id) FROM interval WHERE contended")" "4,5,6,7"
-expect "its origin" "$(answer own.db "
-        SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'")" \
-"250.0|the run's quiet intervals"
+holds own.db "4,5,6,7" "SELECT group_concat(interval_id) FROM interval WHERE contended"
+holds own.db "250.0|the run's quiet intervals" "
+        SELECT value, origin FROM threshold WHERE name = 'lmrl_cycles'"
 "$MEMLAG" report -v own.db | tr '\n' ' ' | grep -q "quiet intervals of this run" ||
         fail "the report does not say where the limits come from"
 
@@ -158,19 +139,16 @@ analyzed origins.db "UPDATE machine SET origin = 'command line'
         WHERE key = 'dram_bandwidth_gbs';
         INSERT INTO machine VALUES ('saturating_cores', 2, 'cores', 'calibration'),
                 ('dram_knee_gbs', 60, 'GB/s', 'calibration')"
-expect "origins" "$(answer origins.db "
-        SELECT name, origin FROM threshold
-        WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles', 'knee_gbs',
-                       'saturating_cores') ORDER BY name")" \
-"contended_bandwidth_gbs|command line
+holds origins.db "contended_bandwidth_gbs|command line
 high_latency_cycles|preset made-up
 knee_gbs|calibration
-saturating_cores|calibration"
+saturating_cores|calibration" "SELECT name, origin FROM threshold
+        WHERE name IN ('contended_bandwidth_gbs', 'high_latency_cycles', 'knee_gbs',
+                       'saturating_cores') ORDER BY name"
 sqlite3 origins.db "UPDATE machine SET value = 40 WHERE key = 'dram_knee_gbs'"
 "$MEMLAG" analyze origins.db
-expect "the knee as limit" "$(answer origins.db "
-        SELECT value, origin FROM threshold WHERE name = 'contended_bandwidth_gbs'")" \
-"40.0|calibration"
+holds origins.db "40.0|calibration" "
+        SELECT value, origin FROM threshold WHERE name = 'contended_bandwidth_gbs'"
 
 # A threshold of LMRL that the calibration measured counts before the rule: intervals 4 to 7
 # have 400 cycles, and 1.9 times 200 are less, 1.9 times 215 are more.
@@ -209,12 +187,10 @@ says "The limit of LMRL, 1.25 times idle, is derived, not measured." report
 # Without counters the samples are judged as far as they tell: those of stream took longer
 # than idle DRAM does, as they may where it is short of bandwidth; those of walk did not.
 analyzed samples.db "DELETE FROM reading; DELETE FROM counter"
-expect "verdicts without counters" "$(answer samples.db "
-        SELECT function, verdict FROM line_view LIMIT 2")" \
-"stream|dram
-walk|dram-latency"
-expect "the ledger says so" "$(answer samples.db "
-        SELECT value FROM ledger WHERE kind LIKE 'that may have waited for DRAM, and nothing counted%'")" 505
+holds samples.db "stream|dram
+walk|dram-latency" "SELECT function, verdict FROM line_view LIMIT 2"
+holds samples.db 505 "
+        SELECT value FROM ledger WHERE kind LIKE 'that may have waited for DRAM, and nothing counted%'"
 
 # Slow lines on their way, 382 of 100 cycles in interval FIRST to LAST, in a function of their
 # own, where ASKING loads asked for lines and had them from the cache.
@@ -271,17 +247,14 @@ expect "fast hits show none" "$(bursts 60)" unknown
 # What memlag loads into the program is no object of the user's; the sums are as before.
 analyzed own_objects.db "INSERT INTO module VALUES (2, '/x/vgpreload_memlag-amd64-linux.so', NULL);
         UPDATE data_object SET module_id = 2 WHERE name = 'table'"
-expect "objects that are not memlag's" "$(answer own_objects.db "
-        SELECT o.object, o.latency_share = r.latency_share
+holds own_objects.db "orders|1
+ring|1
+matrix|1" "SELECT o.object, o.latency_share = r.latency_share
         FROM object_view AS o JOIN (SELECT 'orders' AS object, 200000 / 228000.0 AS latency_share
               UNION ALL SELECT 'ring', 21000 / 228000.0
-              UNION ALL SELECT 'matrix', 3000 / 228000.0) AS r USING (object)")" \
-"orders|1
-ring|1
-matrix|1"
-expect "objects" "$(answer own_objects.db "SELECT count(*) FROM object_view")" 3
-expect "memlag's in the ledger" "$(answer own_objects.db "
-        SELECT value FROM ledger WHERE kind = 'in objects of memlag itself'")" 300
+              UNION ALL SELECT 'matrix', 3000 / 228000.0) AS r USING (object)"
+holds own_objects.db 3 "SELECT count(*) FROM object_view"
+holds own_objects.db 300 "SELECT value FROM ledger WHERE kind = 'in objects of memlag itself'"
 
 # Impossible readings and numbers are counted, not believed.
 analyzed hostile.db "
@@ -290,9 +263,8 @@ analyzed hostile.db "
         INSERT INTO sample (sample_id, time_ns, thread_id, cpu, ip, addr, latency_cycles, data_source_id, stack_id) VALUES (9001, -5, 77, 0, 0, 0, -3, 99, NULL),
                 (9002, 9223372036854775807, 77, 0, 0, NULL, 9223372036854775807, 1, NULL);
         INSERT INTO attribution VALUES (9001, 4711, 4712, -1, 4713, NULL, NULL)"
-expect "impossible readings" "$(answer hostile.db "
-        SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 3
-expect "intervals of the others" "$(answer hostile.db "SELECT count(*) FROM interval")" 10
+holds hostile.db 3 "SELECT value FROM ledger WHERE kind = 'impossible reading times'"
+holds hostile.db 10 "SELECT count(*) FROM interval"
 
 # M17's classes. The chase through L3 takes 53 cycles a load. Interval 0: alone; 1: with 24
 # independent multiplications beside each load, 29 of 53 cycles without execution; 2: buffers
@@ -310,34 +282,28 @@ analyzed stalls.db "
         SELECT id * 1000000, (id + 1) * 1000000, t.value, counter_id,
                CAST(round(part * 2000000) AS INTEGER)
         FROM gain, generate_series(1, 4) AS t"
-expect "stalls" "$(answer stalls.db "
-        SELECT interval_id, round(productive_ratio, 3), round(latency_ratio, 3),
-               round(bandwidth_ratio, 3), round(other_stall_ratio, 3), round(l2_ratio, 3),
-               round(beyond_l2_ratio, 3), round(l3_ratio, 3), round(dram_ratio, 3)
-        FROM stall_view WHERE interval_id IN (0, 1, 2, 3, 8)")" \
-"0|0.0|1.0|0.0|0.0|0.0|1.0|0.1|0.9
+holds stalls.db "0|0.0|1.0|0.0|0.0|0.0|1.0|0.1|0.9
 1|0.453|0.547|0.0|0.0|0.547|0.0|0.0|0.0
 2|0.1|0.2|0.6|0.1|0.0|0.8|0.8|0.0
 3|0.5|0.0|0.0|0.5|0.0|0.0|0.0|0.0
-8|1.0|0.0|0.0|0.0|0.0|0.0|0.0|0.0"
-expect "stalls that were not counted" "$(answer run.db "
-        SELECT count(*) FROM stall_view WHERE productive_ratio IS NOT NULL")" 0
+8|1.0|0.0|0.0|0.0|0.0|0.0|0.0|0.0" "
+        SELECT interval_id, round(productive_ratio, 3), round(latency_ratio, 3),
+               round(bandwidth_ratio, 3), round(other_stall_ratio, 3), round(l2_ratio, 3),
+               round(beyond_l2_ratio, 3), round(l3_ratio, 3), round(dram_ratio, 3)
+        FROM stall_view WHERE interval_id IN (0, 1, 2, 3, 8)"
+holds run.db 0 "SELECT count(*) FROM stall_view WHERE productive_ratio IS NOT NULL"
 
 # Utilisation: of the cores' peak where it was measured, of the machine's elsewhere.
-expect "utilisation of the machine" "$(answer run.db "
-        SELECT peak_gbs, round(use_ratio, 3), saturating_cores FROM utilisation_view
-        WHERE interval_id IN (0, 4)")" \
-"100.0|0.026|
-100.0|0.9|"
+holds run.db "100.0|0.026|
+100.0|0.9|" "SELECT peak_gbs, round(use_ratio, 3), saturating_cores FROM utilisation_view
+        WHERE interval_id IN (0, 4)"
 analyzed peaks.db "
         INSERT INTO machine VALUES ('saturating_cores', 6, 'cores', 'c'),
                 ('dram_bandwidth_gbs_1', 40, 'GB/s', 'c'), ('dram_bandwidth_gbs_4', 95, 'GB/s', 'c'),
                 ('dram_bandwidth_gbs_8', 100, 'GB/s', 'c')"
-expect "utilisation of the cores" "$(answer peaks.db "
-        SELECT active_cores, saturating_cores, peak_gbs, round(use_ratio, 3)
-        FROM utilisation_view WHERE interval_id IN (4, 8)")" \
-"4.0|6.0|95.0|0.947
-0.0|6.0|40.0|0.0"
+holds peaks.db "4.0|6.0|95.0|0.947
+0.0|6.0|40.0|0.0" "SELECT active_cores, saturating_cores, peak_gbs, round(use_ratio, 3)
+        FROM utilisation_view WHERE interval_id IN (4, 8)"
 # Of writes too: a quarter of the lines of interval 5 are now written.
 sqlite3 -bail peaks.db "
         INSERT INTO machine VALUES ('dram_write_bandwidth_gbs', 50, 'GB/s', 'c'),
@@ -347,20 +313,15 @@ sqlite3 -bail peaks.db "
         WHERE counter_id = 7 AND start_ns = 5000000;
         UPDATE reading SET value = value * 0.75 WHERE counter_id = 7 AND start_ns = 5000000"
 "$MEMLAG" analyze peaks.db
-expect "utilisation by writes" "$(answer peaks.db "
-        SELECT peak_write_gbs, round(read_use_ratio, 3), round(write_use_ratio, 3),
+holds peaks.db "25.0|0.711|0.9|0.947
+10.0|0.0|0.0|0.0" "SELECT peak_write_gbs, round(read_use_ratio, 3), round(write_use_ratio, 3),
                round(use_ratio, 3)
-        FROM utilisation_view WHERE interval_id IN (5, 8)")" \
-"25.0|0.711|0.9|0.947
-10.0|0.0|0.0|0.0"
+        FROM utilisation_view WHERE interval_id IN (5, 8)"
 
 # Phases for programs.
-"$MEMLAG" report --by phase --format json stalls.db >phases.json
-expect "phases" "$(/usr/bin/python3 -c '
-import json
-for p in json.load(open("phases.json"))["rows"]:
-    print(p["start_ns"], p["end_ns"], p["bound"], p["duration_ns"], p["active_cores"],
-          round(p["use_ratio"], 3), round(p["latency_ratio"], 3))')" \
+expect "phases" "$("$MEMLAG" report --by phase --format json stalls.db | as_json '*[" ".join(
+        str(round(p[key], 3) if "ratio" in key else p[key]) for key in ("start_ns", "end_ns", "bound",
+        "duration_ns", "active_cores", "use_ratio", "latency_ratio")) for p in it["rows"]], sep="\n"')" \
 "0 2000000 latency 2000000 4 0.026 0.774
 2000000 3000000 in-core 1000000 4 0.026 0.2
 3000000 4000000 compute 1000000 4 0.026 0
@@ -383,9 +344,8 @@ synthetic_database jumps.db "
                 timeout 60 "$MEMLAG" report -v --by $by --top 0 jumps.db >jumps.out
         done
 )
-expect "intervals beside a jump in time" "$(answer jumps.db "SELECT count(*) FROM interval")" 11
-expect "readings of impossible times" "$(answer jumps.db "
-        SELECT value FROM ledger WHERE kind = 'impossible reading times'")" 2
+holds jumps.db 11 "SELECT count(*) FROM interval"
+holds jumps.db 2 "SELECT value FROM ledger WHERE kind = 'impossible reading times'"
 
 # Bad usage and bad files.
 ends 2 "$MEMLAG" analyze one.db two.db

@@ -50,14 +50,14 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-"$MEMLAG" record $SIM --ldlat 30 --period 7 -o hot.db -- ./hot >/dev/null 2>&1
+record hot $SIM --ldlat 30 --period 7 -- ./hot
 line_of() { grep -n "/\* $1 \*/" hot.c | cut -d: -f1; }
 chase=$(line_of chase) call=$(line_of call) inlined=$(line_of inlined)
 
 # ---- debug information names the file relative to where it was compiled ----
 mkdir -p objects
 (cd objects && compile -O2 ../hot.c -o ../relative)
-"$MEMLAG" record $SIM --ldlat 30 --period 7 -o relative.db -- ./relative >/dev/null 2>&1
+record relative $SIM --ldlat 30 --period 7 -- ./relative
 "$MEMLAG" annotate -i relative.db walk >out 2>&1
 grep -q 'node = node->next; /\* chase \*/$' out || fail "no text of a relative path: $(cat out)"
 
@@ -79,9 +79,9 @@ expect "the figures of line $chase" \
 
 # ---- sums, beside what SQL counts ----------------------------------------------
 count() { "$MEMLAG" query --format csv hot.db "$1" | tail -1; }
-# samples_of NAME of an annotation in CSV: those of its lines
-rows_of() { "$MEMLAG" annotate -i hot.db --format csv "$1" >rows.csv && sqlite3 ':memory:' ".mode csv" \
-        ".import rows.csv r" ".mode list" "$2"; }
+# rows_of NAME SQL [DB]: of the rows r of an annotation in CSV
+rows_of() { "$MEMLAG" annotate -i "${3-hot.db}" --format csv "$1" >rows.csv && sqlite3 ':memory:' \
+        ".import --csv rows.csv r" "$2"; }
 for function in walk pick entry; do
         in_it="SELECT count(*) FROM sample_location JOIN location AS l USING (location_id)
                 WHERE sample_id NOT IN (SELECT sample_id FROM page_fault)
@@ -105,11 +105,9 @@ expect "lines of a range" "$(rows_of "hot.c:$inlined-$chase" "SELECT min(line) |
 
 # ---- instructions -----------------------------------------------------------------
 for function in walk pick entry hot.c; do
-        "$MEMLAG" annotate -i hot.db --format csv $function >rows.csv
-        expect "samples of lines, instructions and accesses of $function" \
-                "$(sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" "SELECT group_concat(n, ' ')
-                        FROM (SELECT sum(samples) AS n FROM r GROUP BY iif(kind = 'inlined', 'line', kind))" |
-                        tr ' ' '\n' | uniq | wc -l)" 1
+        expect "samples of lines, instructions and accesses of $function" "$(rows_of $function "
+                SELECT count(DISTINCT n) FROM
+                (SELECT sum(samples) AS n FROM r GROUP BY iif(kind = 'inlined', 'line', kind))")" 1
 done
 # Their text is objdump's, in both syntaxes.
 for syntax in att intel; do
@@ -178,24 +176,23 @@ changed hot.db open.db "UPDATE attribution SET field_id = NULL, type_source_id =
         WHERE function = 'walk' AND type = 'struct node')"
 "$MEMLAG" annotate -i open.db walk | grep -q '^ .*  # main at hot.c:[0-9]*, no type: index not proved$' || fail "no reason without a type"
 expect "samples without a type" \
-        "$("$MEMLAG" annotate -i open.db --format csv walk >rows.csv; sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" \
-        "SELECT untyped, sum(samples) FROM r WHERE kind = 'access' AND untyped LIKE 'index%' GROUP BY 1")" \
+        "$(rows_of walk "SELECT untyped, sum(samples) FROM r WHERE kind = 'access' AND untyped LIKE 'index%' GROUP BY 1" open.db)" \
         "index not proved|$(answer hot.db "SELECT count(*) FROM sample_view WHERE function = 'walk' AND type = 'struct node'")"
 
 # What has no lines has its instructions.
 strip hot -o stripped
-"$MEMLAG" record $SIM --no-heap --period 29 -o stripped.db -- ./stripped >/dev/null 2>&1
+record stripped $SIM --no-heap --period 29 -- ./stripped
 "$MEMLAG" annotate -i stripped.db --top 3 >out
 grep -q "^stripped+0x[0-9a-f]*: [0-9]* samples" out || fail "a function without a name: $(cat out)"
 grep -q "^ .* $(cat address):  mov  *(%r" out || fail "instructions without lines: $(cat out)"
 
 # Timer samples have no latency.
-"$MEMLAG" record $SIM --freq 100000 -o timer.db -- ./hot >/dev/null 2>&1
+record timer $SIM --freq 100000 -- ./hot
 "$MEMLAG" annotate -i timer.db walk pick >out
 expect "columns of timer samples" "$(grep '^stalled ' out | sort -u | tr -s ' ')" "stalled samples line source"
-expect "timer samples of pick" "$("$MEMLAG" annotate -i timer.db --format csv pick >rows.csv; sqlite3 ':memory:' ".mode csv" ".import rows.csv r" ".mode list" \
-        "SELECT sum(samples), printf('%.6f', sum(latency_share)) FROM r WHERE kind IN ('line', 'inlined')")" \
-        "$(answer timer.db "SELECT sum(samples), printf('%.6f', sum(latency_share)) FROM function_finding WHERE function IN ('pick', 'entry')")"
+same=$(answer timer.db "SELECT 'sum(samples) = ' || sum(samples) || ' AND abs(sum(latency_share) - ' ||
+        sum(latency_share) || ') < 1e-9' FROM function_finding WHERE function IN ('pick', 'entry')")
+expect "timer samples of pick: $same" "$(rows_of pick "SELECT $same FROM r WHERE kind IN ('line', 'inlined')" timer.db)" 1
 
 # Without a name those that the report has first.
 expect "the hottest functions" "$("$MEMLAG" annotate -i hot.db --format json --top 2 |

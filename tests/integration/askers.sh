@@ -6,8 +6,7 @@
 
 source=$SOURCE_DIR/tests/integration/askers.c
 cc -O1 -g "$source" -o askers
-"$MEMLAG" record $SIM --sim-cpu skylake-sp --sim-set l3.size_bytes=10092544 \
-        --sim-set numa.nodes=1 -o run.db -- ./askers >out 2>&1 || fail "record: $(cat out)"
+record run $SIM --sim-cpu skylake-sp --sim-set l3.size_bytes=10092544 --sim-set numa.nodes=1 -- ./askers
 
 line()
 {
@@ -17,23 +16,18 @@ key=$(line 'n->key;')
 value=$(line 'n->value;')
 next=$(line 'n = n->next;')
 
-expect "the words behind the first" "$(answer run.db "
-        SELECT line, asker_line FROM line_asker_view
-        WHERE function = 'walk' AND share > 0.9 ORDER BY line")" "$value|$key
-$next|$key"
+holds run.db "$value|$key
+$next|$key" "SELECT line, asker_line FROM line_asker_view
+        WHERE function = 'walk' AND share > 0.9 ORDER BY line"
 # Each byte's load finds its line asked for by the same line of code, though others ask for
 # lines of the same block meanwhile.
-[ "$(answer run.db "SELECT sum(level = 'LFB') FROM sample_view
-                    WHERE function = 'add_bytes'")" -ge 1000 ] || fail "no bytes wait"
-expect "bytes one after the other" \
-        "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE function = 'add_bytes'")" 0
+holds run.db 1 "SELECT sum(level = 'LFB') >= 1000 FROM sample_view WHERE function = 'add_bytes'"
+holds run.db 0 "SELECT count(*) FROM line_asker_view WHERE function = 'add_bytes'"
 
 # The C library's own words of freed blocks are in memory of many things: nothing tells which
 # of them a load asked for. (Later versions have several functions of such a name.)
-[ "$(answer run.db "SELECT sum(level = 'LFB') FROM sample_view
-                    WHERE function GLOB '_int_free*'")" -ge 20 ] || fail "nothing waits in _int_free"
-expect "the C library's words" \
-        "$(answer run.db "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'")" 0
+holds run.db 1 "SELECT sum(level = 'LFB') >= 20 FROM sample_view WHERE function GLOB '_int_free*'"
+holds run.db 0 "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'"
 
 ! "$MEMLAG" report -v -S touch run.db | grep -q "make that load faster" ||
         fail "what is not shown is explained"

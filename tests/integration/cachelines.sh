@@ -16,36 +16,29 @@ for side in ours:0 theirs:8; do
                 FROM sharing_view WHERE field = '$field'")" \
                 "${side#*:}|${side#*:}|1|$(line_of $field)|$(line_of $field)|1|1|${side#*:}"
 done
-expect "two threads in one line" "$(answer run.db "
-        SELECT count(DISTINCT tid), count(DISTINCT line_address) FROM sharing_view
-        WHERE field IN ('ours', 'theirs')")" "2|1"
+holds run.db "2|1" "SELECT count(DISTINCT tid), count(DISTINCT line_address) FROM sharing_view
+        WHERE field IN ('ours', 'theirs')"
 # Of the second one place of two threads, with locked instructions that write.
-expect "both threads write the total" "$(answer run.db "
+holds run.db "2|1|0|1" "
         SELECT count(DISTINCT tid), count(DISTINCT offset), sum(reads), sum(hitm) >= 20
-        FROM sharing_view WHERE field = 'total'")" "2|1|0|1"
-expect "what nobody else touches" "$(answer run.db "
-        SELECT count(*) FROM sharing_view WHERE field = 'apart'")" 0
-expect "stalled adds up to no more than the objects'" "$(answer run.db "
-        SELECT sum(v.stalled_ratio) <= (SELECT stalled_ratio FROM object_view
+        FROM sharing_view WHERE field = 'total'"
+holds run.db 0 "SELECT count(*) FROM sharing_view WHERE field = 'apart'"
+holds run.db 1 "SELECT sum(v.stalled_ratio) <= (SELECT stalled_ratio FROM object_view
                                         WHERE object = 'counters') + 1e-9
-        FROM sharing_view AS v WHERE object = 'counters'")" 1
+        FROM sharing_view AS v WHERE object = 'counters'"
 
 # Only the fields of the first line can be parted.
-expect "fields to part" "$(answer run.db "
+holds run.db "ours|theirs|counters|counters" "
         SELECT field, other_field, object, other_object FROM sharing_pair_view
-        WHERE object = 'counters'")" "ours|theirs|counters|counters"
+        WHERE object = 'counters'"
 # Without samples of stores they are the same.
 changed run.db loads.db "DELETE FROM sample WHERE data_source_id IN
         (SELECT data_source_id FROM data_source WHERE op = 'store')"
-expect "fields to part, by loads alone" "$(answer loads.db "
-        SELECT field, other_field FROM sharing_pair_view
-        WHERE object = 'counters'")" "ours|theirs"
+holds loads.db "ours|theirs" "SELECT field, other_field FROM sharing_pair_view
+        WHERE object = 'counters'"
 
 "$MEMLAG" report --by cacheline --format json run.db >cachelines.json
-expect "the same as JSON" "$(python3 -c '
-import json
-rows = json.load(open("cachelines.json"))["rows"]
-print(sum(r["hitm"] for r in rows))')" "$(answer run.db 'SELECT sum(hitm) FROM sharing_view')"
+holds run.db "$(as_json 'sum(r["hitm"] for r in it["rows"])' <cachelines.json)" 'SELECT sum(hitm) FROM sharing_view'
 "$MEMLAG" report --by cacheline run.db >table || fail "no table"
 grep -q 'Part ours and theirs of counters' table || fail "nothing to part: $(cat table)"
 

@@ -25,7 +25,7 @@ int main(void)
         return sum == 0;
 }
 END
-"$MEMLAG" record -o run.db $LOADS --ldlat 1 --period 100 -- ./aliases >/dev/null 2>&1
+record run $LOADS --ldlat 1 --period 100 -- ./aliases
 # 100000 loads, one in 100 with jitter; names of the program's own file alone, and not of
 # what start-up reads once, which may have a sample by chance.
 holds run.db 'versions 800 1' "SELECT group_concat(object || ' ' || v.size_bytes || ' '

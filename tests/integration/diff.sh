@@ -62,32 +62,22 @@ grep -q '^ *18\.0 M  *4\.50 M  *-13\.5 M .* better .* walk$' table || fail "tabl
 grep -q '^cycles  *72\.1 M  *72\.1 M  *1\.000$' table || fail "no cycles: $(cat table)"
 ! grep -q 'Not alike' table || fail "alike recordings are not: $(cat table)"
 "$MEMLAG" diff --format json before.db after.db >json
-expect "JSON" "$(python3 -c '
-import json
-d = json.load(open("json"))
-run = {r["name"]: r for r in d["run"]}
-walk = [r for r in d["rows"] if r["function"] == "walk"][0]
-print(d["by"], d["after"]["file"], run["cycles"]["before"], walk["verdict"])')" \
-        "line after.db 72080000 better"
+expect "JSON" "$(as_json 'it["by"], it["after"]["file"], *[r["before"] for r in it["run"] if r["name"] == "cycles"],
+        *[r["verdict"] for r in it["rows"] if r["function"] == "walk"]' <json)" "line after.db 72080000 better"
 # The first row is the sum of the others, also where some samples are in none of them.
 for by in line type; do
         "$MEMLAG" diff --format json --by $by before.db after.db >json
-        expect "the sum by $by" "$(python3 -c '
-import json
-d = json.load(open("json"))
-print(all(abs(sum(r[name] for r in d["rows"]) - d["all"][name]) <= 1e-6 * abs(d["all"][name])
-          for name in ("samples_before", "samples_after", "before", "after", "difference")))')" True
+        expect "the sum by $by" "$(as_json '
+all(abs(sum(r[name] for r in it["rows"]) - it["all"][name]) <= 1e-6 * abs(it["all"][name])
+    for name in ("samples_before", "samples_after", "before", "after", "difference"))' <json)" True
         "$MEMLAG" diff --by $by before.db after.db >table
         grep -q "^.* (all)\$" table || fail "no sum by $by in the table: $(cat table)"
 done
 # With what no row has they are the cycles that were counted, in the table as well.
 "$MEMLAG" diff --format json before.db after.db >json
-expect "rows and rest" "$(python3 -c '
-import json
-d = json.load(open("json"))
-cycles = [r for r in d["run"] if r["name"] == "cycles"][0]
-print(all(abs(sum(r[name] for r in d["rows"]) + d["rest"][name] - cycles[name]) < 1
-          for name in ("before", "after")))')" True
+expect "rows and rest" "$(as_json '
+[abs(sum(r[name] for r in it["rows"]) + it["rest"][name] - cycles[name]) < 1
+ for cycles in it["run"] if cycles["name"] == "cycles" for name in ("before", "after")]' <json)" "[True, True]"
 "$MEMLAG" diff before.db after.db >table
 grep -q '^ *[0-9.]* M  *[0-9.]* M .* (no line)$' table || fail "no rest in the table: $(cat table)"
 expect "--top" "$("$MEMLAG" diff --format csv --top 1 before.db after.db | sed 1d | wc -l)" 1
@@ -186,12 +176,9 @@ grep -q '^memlag diff: other.db is not whole' err || fail "CSV loses what is cut
 sqlite3 other.db "UPDATE sample SET retire_latency_cycles = 1"
 "$MEMLAG" diff --format json --before before2.db --after other.db before.db after.db >json 2>err
 grep -q '^memlag diff: other.db is not whole' err || fail "JSON loses what is cut off: $(cat err)"
-expect "notes in JSON" "$(python3 -c '
-import json
-d = json.load(open("json"))
-print(d["before"]["cut_off"], d["after"]["cut_off"], d["after"]["failure"], d["after"]["lost"],
-        sum("other.db is not whole" in n for n in d["notes"]),
-        sum("least latency" in n for n in d["notes"]))')" "False True None 14 1 1"
+expect "notes in JSON" "$(as_json 'it["before"]["cut_off"], it["after"]["cut_off"], it["after"]["failure"],
+        it["after"]["lost"], sum("other.db is not whole" in n for n in it["notes"]),
+        sum("least latency" in n for n in it["notes"])' <json)" "False True None 14 1 1"
 setting numbers imported
 refused before.db other.db
 refused --before other.db before.db before.db --after before.db
@@ -268,10 +255,9 @@ mkdir -p changed
 compile -o slow slow.c
 (cd changed && compile -o quick slow.c)
 for program in slow changed/quick; do
-        "$MEMLAG" record $SIM --period 199 -o "$(basename $program).db" -- ./$program >out 2>&1 ||
-                fail "record: $(cat out)"
+        record "$(basename $program)" $SIM --period 199 -- ./$program
 done
-"$MEMLAG" record $SIM --period 199 -o slow2.db -- ./slow >out 2>&1
+record slow2 $SIM --period 199 -- ./slow
 
 quarter='"after_low" * 4 <= "before_high" + 0 AND "after_high" * 4 >= "before_low" + 0'
 for by in line function; do
@@ -336,8 +322,8 @@ EOF
 for directory in . changed; do
         (cd $directory && compile -o lines lines.c)
 done
-"$MEMLAG" record $SIM --period 97 -o lines.db -- ./lines >out 2>&1 || fail "record: $(cat out)"
-"$MEMLAG" record $SIM --period 89 -o moved.db -- changed/lines >out 2>&1 || fail "record: $(cat out)"
+record lines $SIM --period 97 -- ./lines
+record moved $SIM --period 89 -- changed/lines
 expect "lines behind a comment" "$(column "lines.db moved.db" \
         "sum(line_before + 1 <> line_after), sum(function = 'find') > 1, sum(function = 'few')" \
         "file LIKE '%lines.c' AND line_before + 0 > 0 AND line_after + 0 > 0")" "0,1,1"
@@ -351,8 +337,8 @@ for by in line function object type; do
 done
 
 # The time at loads of timer samples.
-"$MEMLAG" record $SIM --freq 100000 -o slow.db --force -- ./slow >out 2>&1
-"$MEMLAG" record $SIM --freq 100000 -o quick.db --force -- changed/quick >out 2>&1
+record slow $SIM --freq 100000 -- ./slow
+record quick $SIM --freq 100000 -- changed/quick
 expect "time of a quarter" "$(column "slow.db quick.db" "verdict, unit, $quarter" \
         "function = 'follow'")" "better,ns,1"
 expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'again'")" no-difference
@@ -360,7 +346,7 @@ expect "time of the other" "$(column "slow.db quick.db" verdict "function = 'aga
 # Functions without a name are known in the same build alone.
 for program in slow changed/quick; do
         strip -o "$program.bare" $program
-        "$MEMLAG" record $SIM --period 13 -o "$(basename $program).db" --force -- ./$program.bare >out 2>&1
+        record "$(basename $program)" $SIM --period 13 -- ./$program.bare
 done
 expect "the same stripped" "$(column "--by function slow.db slow.db" "count(*)" \
         "verdict LIKE 'only%'")" 0

@@ -83,25 +83,22 @@ int main(void)
 END_OF_C
 gcc -O2 -o whole two.c
 strip -o two whole
-"$MEMLAG" record $LOADS --ldlat 1 --period 7 -o two.db -- ./two >out 2>&1 || fail "$(cat out)"
+record two $LOADS --ldlat 1 --period 7 -- ./two
 for name in first second main; do
         where=$(nm whole | sed -n "s/^0*\([0-9a-f]*\) [tT] $name\$/two+0x\1/p")
-        [ -n "$where" ] || fail "no symbol $name"
         for by in line function caller; do
                 [ "$name $by" != "main line" ] && [ "$name $by" != "main function" ] || continue
                 "$MEMLAG" report -v --by $by two.db >out
-                [ "$(grep -c "$where\$" out)" = 1 ] || fail "no row $where by $by: $(cat out)"
+                expect "rows $where by $by" "$(grep -c "$where\$" out)" 1
         done
 done
 where=$(nm whole | sed -n 's/^0*\([0-9a-f]*\) t first$/two+0x\1/p')
 "$MEMLAG" report -v --by function -S "$where" two.db >out
-grep -q "Only function two+0x[0-9a-f]*: [0-9]* of [0-9]* samples, [3-9][0-9]\." out || fail "one of them is not chosen: $(cat out)"
+says "Only function two+0x[0-9a-f]*: [0-9]* of [0-9]* samples, [3-9][0-9]\." out
 "$MEMLAG" report -v --by function -S '[two]' two.db >out
 [ "$(grep -c ' two+0x' out)" -ge 2 ] || fail "those of a module are not chosen: $(cat out)"
-sqlite3 -readonly two.db "SELECT count(*) FROM line_view WHERE module LIKE '%/two'
-        AND function IS NULL AND function_offset > 0" | grep -qx '[2-9][0-9]*' ||
-        fail "no function_offset in line_view"
-[ "$(sqlite3 -readonly two.db "SELECT count(*) FROM sample_view WHERE module LIKE '%/two'
-        AND printf('two+0x%x', function_offset) = '$where'")" -gt 10000 ] || fail "no samples at $where"
-sqlite3 -readonly two.db "SELECT kind FROM ledger" | grep -qx 'samples with no symbol' ||
-        fail "the ledger does not say that there are no symbols"
+holds two.db 1 "SELECT count(*) >= 2 FROM line_view WHERE module LIKE '%/two'
+        AND function IS NULL AND function_offset > 0"
+holds two.db 1 "SELECT count(*) > 10000 FROM sample_view WHERE module LIKE '%/two'
+        AND printf('two+0x%x', function_offset) = '$where'"
+holds two.db 1 "SELECT count(*) FROM ledger WHERE kind = 'samples with no symbol'"

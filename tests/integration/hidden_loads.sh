@@ -11,9 +11,6 @@ FREE_KERNEL="--sim-cpu skylake-sp --sim-set kernel.fault_ns=0 --sim-set kernel.c
         --sim-set kernel.copy_gbs=10000"
 nothing="Waiting for memory is not what this program's time goes to\."
 
-all_cycles="SELECT CAST(sum(value) AS INTEGER) FROM counter JOIN reading
-            USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'"
-
 # cycles NAME ARGUMENTS: of a run. With so many samples (50 000) what they say is within
 # half a per cent of what all loads would; of each 500th a few slow ones at the start make
 # more than that. With lines in L1 its hits are samples too.
@@ -26,7 +23,7 @@ cycles()
         record $name $SIM $FREE_KERNEL --ldlat "$least" --period 20 -- ./hidden_loads "$@"
         "$MEMLAG" report -v "$name.db" >"$name.txt" 2>&1 || fail "report: $(cat "$name.txt")"
         tr '\n' ' ' <"$name.txt" >"$name.prose"
-        answer "$name.db" "$all_cycles"
+        cycles_of "$name.db"
 }
 
 # What samples say that loads of L2 held up, without what those of L1 do in their place, is
@@ -48,9 +45,8 @@ far=$(cycles beside_far beside far)
 [ $((far * 100)) -le $((near * 105)) ] || fail "work does not hide L2: $far cycles, $near of L1"
 saved beside "$near" "$far"
 says "$nothing" beside_far.prose
-expect "verdict of the loads" "$(answer beside_far.db "
-        SELECT DISTINCT verdict FROM line_view WHERE function = 'beside'
-        AND latency_share > 0.5")" none
+holds beside_far.db none "SELECT DISTINCT verdict FROM line_view WHERE function = 'beside'
+        AND latency_share > 0.5"
 
 near=$(cycles hash_near hash near)
 far=$(cycles hash_far hash far)
@@ -69,13 +65,12 @@ says '^cache: ' hash_far.txt
 near=$(cycles sum_near sum near)
 far=$(cycles sum_far sum far)
 [ $((far * 100)) -le $((near * 105)) ] || fail "a chain of additions does not hide L2: $far cycles, $near of L1"
-expect "bound of the additions" "$(answer sum_far.db "
+holds sum_far.db 1 "
         SELECT 1.0 * sum(latency_cycles) FILTER (WHERE bound = 'compute') / sum(latency_cycles) > 0.8
-        FROM sample_view JOIN interval USING (interval_id)")" 1
-expect "stalls beside the loads" "$(answer sum_far.db "
-        SELECT sum(value) FILTER (WHERE name = 'cycle_activity.stalls_l1d_pending')
+        FROM sample_view JOIN interval USING (interval_id)"
+holds sum_far.db 1 "SELECT sum(value) FILTER (WHERE name = 'cycle_activity.stalls_l1d_pending')
         > 0.2 * sum(value) FILTER (WHERE name = 'cpu_clk_unhalted.thread')
-        FROM counter JOIN reading USING (counter_id)")" 1
+        FROM counter JOIN reading USING (counter_id)"
 lacks "The gain from faster loads lies" sum_far.prose
 saved sum "$near" "$far"
 # The samples tell that it was not the loads, and what else it can have been.
@@ -104,8 +99,8 @@ held_up()
 for what in beside hash sum; do
         told=$(held_up "$what" far)
         told_near=$(held_up "$what" near)
-        near=$(answer "${what}_near.db" "$all_cycles")
-        far=$(answer "${what}_far.db" "$all_cycles")
+        near=$(cycles_of "${what}_near.db")
+        far=$(cycles_of "${what}_far.db")
         awk -v told="$told" -v told_near="$told_near" -v near="$near" -v far="$far" 'BEGIN {
                 gain = 100 * (1 - near / far)
                 more = told - told_near * near / far
@@ -120,9 +115,8 @@ lost=$(answer freq_reads.db "
         SELECT 100 * (1 - sum(value) FILTER (WHERE name = 'inst_retired.any')
         / 4 / sum(value) FILTER (WHERE name = 'cpu_clk_unhalted.thread'))
         FROM counter JOIN reading USING (counter_id)")
-expect "a fifth of the instructions are loads" "$(answer freq_reads.db "
-        SELECT 1.0 * sum(value) FILTER (WHERE name = 'mem_inst_retired.all_loads')
+holds freq_reads.db 1 "SELECT 1.0 * sum(value) FILTER (WHERE name = 'mem_inst_retired.all_loads')
         / sum(value) FILTER (WHERE name = 'inst_retired.any') > 0.2
-        FROM counter JOIN reading USING (counter_id)")" 1
+        FROM counter JOIN reading USING (counter_id)"
 awk -v told="$told" -v lost="$lost" 'BEGIN { exit !(told != "" && told < lost + 2) }' ||
         fail "reads: loads that never wait hold up $told% of the cycles, of which $lost% are lost"

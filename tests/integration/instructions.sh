@@ -49,7 +49,7 @@ buffer:	.space 8192
 	.section .note.GNU-stack,"",@progbits
 END
 "$CC" -g wide.s -o wide
-"$MEMLAG" record $LOADS --ldlat 1 --period 7 --no-heap -o wide.db -- ./wide >/dev/null 2>&1
+record wide $LOADS --ldlat 1 --period 7 --no-heap -- ./wide
 objdump -d --no-show-raw-insn wide >objdump.txt
 python <<'END' || fail "instructions"
 def plain(text):

@@ -75,6 +75,24 @@ refuses()
         says "$reason"
 }
 
+# until_true COMMAND...: waits for it, at most five minutes, so that a test that hangs ends.
+until_true()
+{
+        waited_until=$(($(date +%s) + 300))
+        until "$@" 2>/dev/null; do
+                [ "$(date +%s)" -lt "$waited_until" ] || fail "it does not come to: $*"
+                sleep 0.02
+        done
+}
+
+# ended STATUS PID [FILE]: the process in the background ends so. FILE (err) has its messages.
+ended()
+{
+        status_ended=0
+        wait "$2" || status_ended=$?
+        [ "$status_ended" -eq "$1" ] || fail "status $status_ended, not $1: $(cat "${3:-err}")"
+}
+
 # record NAME OPTION... -- COMMAND...: what it simulates is in NAME.db, and what it prints in out.
 record()
 {
@@ -94,6 +112,18 @@ python()
         python3 program.py "$@"
 }
 
+# as_json VALUES: prints them. They are Python; `it` is the JSON on standard input.
+as_json()
+{
+        python3 -c "import json, sys; it = json.load(sys.stdin); print($1)"
+}
+
+# as_csv VALUES: the same with the rows of CSV.
+as_csv()
+{
+        python3 -c "import csv, sys; it = list(csv.DictReader(sys.stdin)); print($1)"
+}
+
 # The answer of plain sqlite3, apart from the program under test.
 answer()
 {
@@ -104,6 +134,13 @@ answer()
 holds()
 {
         expect "$1: $3" "$(answer "$1" "$3")" "$2"
+}
+
+# cycles_of DATABASE: of the whole run.
+cycles_of()
+{
+        answer "$1" "SELECT CAST(sum(value) AS INTEGER) FROM reading JOIN counter USING (counter_id)
+                WHERE name = 'cpu_clk_unhalted.thread'"
 }
 
 # changed DATABASE COPY SQL: the copy with SQL's change.

@@ -39,34 +39,28 @@ said()
                 WHERE l.file LIKE '%chase.c' AND l.line IN (5, 12) ORDER BY l.line"
 }
 
-# reason DB: why most samples have no type.
-reason()
+known="step|struct node.next
+work|struct node.key"
+
+# check DB FUNCTION REASON: of most samples why they have no type.
+check()
 {
-        sqlite3 -readonly "$1" "SELECT replace(kind, 'samples with no type: ', '') FROM ledger
+        refuses 1 'its debug information is not there' "$MEMLAG" symbolize "$1"
+        "$MEMLAG" symbolize --drop-names "$1" 2>err
+        expect "samples of $1" "$(said "$1")" "$2"
+        holds "$1" "$3" "SELECT replace(kind, 'samples with no type: ', '') FROM ledger
                 WHERE kind LIKE 'samples with no type: %' ORDER BY value DESC LIMIT 1"
 }
 
-# check DB FUNCTION REASON
-check()
+recorded()
 {
-        if "$MEMLAG" symbolize "$1" 2>err; then fail "$1: names are lost"; fi
-        grep -q 'its debug information is not there' err || fail "$1: $(cat err)"
-        "$MEMLAG" symbolize --drop-names "$1" 2>err
-        [ "$(said "$1")" = "$2" ] || fail "$1: the samples are said to be: $(said "$1")"
-        [ "$(reason "$1")" = "$3" ] || fail "$1: the reason is said to be: $(reason "$1")"
-}
-
-record()
-{
-        "$MEMLAG" record $SIM --ldlat 1 --period 7 -o "$1.db" -- "./$1" >out 2>&1 ||
-                fail "$1: $(cat out)"
-        [ "$(said "$1.db")" = "step|struct node.next
-work|struct node.key" ] || fail "$1 is not known: $(said "$1.db")"
+        record "$1" $SIM --ldlat 1 --period 7 -- "./$1"
+        expect "samples of $1" "$(said "$1.db")" "$known"
 }
 
 # The file of a split unit is one of another build.
 gcc -g -O2 -gsplit-dwarf -o split chase.c
-record split
+recorded split
 rm ./*.dwo
 mkdir other
 gcc -g -O2 -gsplit-dwarf -c -o other/other.o other.c
@@ -81,7 +75,7 @@ if command -v dwz >/dev/null; then
         gcc -g -O2 -o second other.c
         dwz -m common first second
         readelf -SW first | grep -q gnu_debugaltlink || fail "dwz moved nothing"
-        record first
+        recorded first
         mv common gone
         check first.db 'work|' 'dwz file not found'
         id=$(readelf -n gone | sed -n 's/.*Build ID: //p')
@@ -97,22 +91,20 @@ if command -v dwz >/dev/null; then
         gcc -g -O2 -o second other.c
         dwz -m common -M /usr/lib/debug/.dwz/memlag-test/common first second
         "$MEMLAG" symbolize --drop-names first.db
-        "$MEMLAG" record $SIM --ldlat 1 --period 7 -o away.db -- ./first >out 2>&1
-        [ "$(said away.db)" = 'work|' ] || fail "without its common file: $(said away.db)"
+        record away $SIM --ldlat 1 --period 7 -- ./first
+        expect "without its common file" "$(said away.db)" 'work|'
         mkdir -p wrong/.dwz/memlag-test right/.dwz/memlag-test root/usr/lib/debug/.dwz/memlag-test
         gcc -g -O2 -o wrong/other other.c
         cp wrong/other wrong/.dwz/memlag-test/common
         cp common right/.dwz/memlag-test/common
         mv common root/usr/lib/debug/.dwz/memlag-test/common
         "$MEMLAG" symbolize --debuginfo-path wrong away.db
-        [ "$(said away.db)" = 'work|' ] || fail "another common file is used: $(said away.db)"
+        expect "with another common file" "$(said away.db)" 'work|'
         "$MEMLAG" symbolize --debuginfo-path wrong --debuginfo-path right away.db
-        [ "$(said away.db)" = "step|struct node.next
-work|struct node.key" ] || fail "the common file is not found below DIR: $(said away.db)"
+        expect "with the common file below DIR" "$(said away.db)" "$known"
         cp -r --parents "$(pwd)/first" root
         "$MEMLAG" symbolize --drop-names --symfs root away.db
-        [ "$(said away.db)" = "step|struct node.next
-work|struct node.key" ] || fail "the common file is not found in the root: $(said away.db)"
+        expect "with the common file in the root" "$(said away.db)" "$known"
 else
         echo "lost_debug.sh: SKIPPED the common file: dwz is not installed" >&2
         skipped=77
@@ -122,18 +114,17 @@ fi
 # name, as eu-strip gives it, is found in its directory of debug files.
 others="SELECT total(value) FROM ledger WHERE kind = 'separate debug files of other builds'"
 gcc -g -O2 -Wl,--build-id -o separate chase.c
-record separate
+recorded separate
 mkdir -p .debug
 objcopy --only-keep-debug separate .debug/separate
 strip separate
 objcopy --add-gnu-debuglink=.debug/separate separate
 "$MEMLAG" symbolize separate.db
-[ "$(said separate.db)" = "step|struct node.next
-work|struct node.key" ] || fail "the debug file is not found: $(said separate.db)"
+expect "with the debug file" "$(said separate.db)" "$known"
 holds separate.db 0.0 "$others"
 gcc -g -O2 -Wl,--build-id -o another other.c
 objcopy --only-keep-debug another .debug/separate
 "$MEMLAG" symbolize --drop-names separate.db
-[ -z "$(said separate.db)" ] || fail "the debug file of another build is used"
+expect "with the debug file of another build" "$(said separate.db)" ""
 holds separate.db 1.0 "$others"
 exit $skipped

@@ -103,12 +103,11 @@ END
 check()
 {
         record "$1" $LOADS --period 7 -- "./$1"
-        said=$(sqlite3 -readonly "$1.db" "SELECT substr(function, 1, 5) || CASE
+        holds "$1.db" "$expected" "SELECT substr(function, 1, 5) || CASE
                 WHEN function LIKE 'read%' THEN substr(function, 6) ELSE '' END,
                 coalesce(type || '.' || field, 'open'), count(*) > 100 FROM sample_view
                 WHERE object_kind = 'heap' AND (function LIKE 'read_%' OR function LIKE 'walk_%')
-                GROUP BY 1, 2")
-        [ "$said" = "$expected" ] || fail "$1: the blocks are said to be $said"
+                GROUP BY 1, 2"
         holds "$1.db" "$2" "SELECT coalesce(sum(value), 0) > 100 FROM ledger
                 WHERE kind = 'samples with no type: function of several types'"
 }
@@ -116,8 +115,7 @@ check()
 expected="read_lefts|struct big_left.left[]|1
 read_rights|struct right.right|1"
 gcc -g -O2 -o merged_gcc merged.c
-[ "$(nm merged_gcc | grep -E ' new_(left|right)$' | cut -d' ' -f1 | uniq | wc -l)" -eq 1 ] ||
-        fail "gcc has not merged the functions"
+expect "gcc's functions" "$(nm merged_gcc | grep -E ' new_(left|right)$' | cut -d' ' -f1 | uniq | wc -l)" 1
 check merged_gcc 0
 expected="$expected
 walk_|open|1"
@@ -173,8 +171,7 @@ int main(int argc, char **argv)
 }
 END
 gcc -g -O2 -ffunction-sections -fuse-ld=lld -Wl,--icf=all -o units units.c first.c second.c
-[ "$(nm units | grep -E ' read_(first|second)$' | cut -d' ' -f1 | uniq | wc -l)" -eq 1 ] ||
-        fail "LLD has not merged the functions of two units"
+expect "LLD's functions" "$(nm units | grep -E ' read_(first|second)$' | cut -d' ' -f1 | uniq | wc -l)" 1
 objcopy --remove-section=.comment units uncommented
 cp units stripped
 objcopy --only-keep-debug stripped stripped.debug
@@ -183,11 +180,9 @@ objcopy --add-gnu-debuglink=stripped.debug stripped
 gcc -g -O2 -o separate units.c first.c second.c
 for program in units uncommented stripped separate; do
         record "$program" $LOADS --period 7 -- "./$program"
-        said=$(sqlite3 -readonly "$program.db" "SELECT coalesce(type || '.' || field, 'open'),
-                count(*) > 100 FROM sample_view
-                WHERE object_kind = 'heap' AND function LIKE 'read_%' GROUP BY 1")
         expected="open|1"
         [ "$program" = separate ] && expected="struct second.next|1
 struct second.second|1"
-        [ "$said" = "$expected" ] || fail "$program: the blocks of two units are said to be $said"
+        holds "$program.db" "$expected" "SELECT coalesce(type || '.' || field, 'open'), count(*) > 100
+                FROM sample_view WHERE object_kind = 'heap' AND function LIKE 'read_%' GROUP BY 1"
 done

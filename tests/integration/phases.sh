@@ -10,9 +10,7 @@ record run $SIM --interval 1 -- ./phases
 
 # The ring is made in pages that the kernel zeroes, which takes most of the time; then twice:
 # arithmetic, chase, many lines.
-expect "bounds" "$(/usr/bin/python3 -c '
-import json
-print(*[p["bound"] for p in json.load(open("phases.json"))["rows"]])')" \
+expect "bounds" "$(as_json '*[p["bound"] for p in it["rows"]]' <phases.json)" \
 "kernel compute latency in-core compute latency in-core"
 
 # samples OF_FUNCTION OUTSIDE_OF_BOUND: those further than an interval from such a phase
@@ -23,9 +21,8 @@ far()
                         SELECT 1 FROM phase_view AS p WHERE bound = '$2'
                         AND s.time_ns BETWEEN start_ns - 1000000 AND end_ns + 1000000)"
 }
-[ "$(answer run.db "SELECT min(n) FROM (SELECT count(*) AS n FROM sample_view
-        WHERE function IN ('chase', 'many_lines') GROUP BY function)")" -ge 20 ] ||
-        fail "too few samples to tell"
+holds run.db 1 "SELECT min(n) >= 20 FROM (SELECT count(*) AS n FROM sample_view
+        WHERE function IN ('chase', 'many_lines') GROUP BY function)"
 expect "chase outside of its phases" "$(far chase latency)" 0
 expect "many lines outside of their phases" "$(far many_lines in-core)" 0
 

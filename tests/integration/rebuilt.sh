@@ -4,11 +4,6 @@
 # size and checksum, and gives no names.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-ask()
-{
-        sqlite3 -readonly run.db "$1"
-}
-
 cat >chase.c <<'END_OF_C'
 #include <stdlib.h>
 struct node { struct node *next; long key[7]; };
@@ -32,35 +27,23 @@ build()
         gcc -g -O1 -Wl,--build-id=none -o program "$1"
 }
 build chase.c
-"$MEMLAG" record $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
-        fail "$(cat out)"
+record run $SIM --ldlat 1 --period 7 -- ./program
 unverified="SELECT total(value) FROM ledger WHERE kind = 'samples in unverified binary'"
 named="SELECT count(*) FROM sample_view WHERE function = 'work' AND line BETWEEN 7 AND 8"
-samples=$(ask "$named")
+samples=$(answer run.db "$named")
 [ "$samples" -gt 1000 ] || fail "only $samples samples"
-[ "$(ask "$unverified")" = 0.0 ] || fail "what is known of the program is not compared"
-[ "$(ask "SELECT size_bytes || ' ' || printf('%08x', checksum) FROM module_file
-        JOIN module USING (module_id) WHERE path LIKE '%/program'")" = \
-        "$(python3 -c 'import zlib; b = open("program", "rb").read()
-print(len(b), "%08x" % zlib.crc32(b))')" ] || fail "not the program: $(ask 'SELECT * FROM module_file')"
-
-# again STATUS WORDS [OPTION...]: is named again, and says WORDS.
-again()
-{
-        status=0
-        wanted=$1
-        words=$2
-        shift 2
-        "$MEMLAG" symbolize "$@" run.db 2>err || status=$?
-        [ "$status" = "$wanted" ] || fail "symbolize $* ended with $status: $(cat err)"
-        [ -z "$words" ] || grep -q "$words" err || fail "symbolize $* does not say '$words': $(cat err)"
-}
+holds run.db 0.0 "$unverified"
+holds run.db "$(python3 -c 'import zlib; b = open("program", "rb").read()
+print(len(b), "%08x" % zlib.crc32(b))')" "SELECT size_bytes || ' ' || printf('%08x', checksum)
+        FROM module_file JOIN module USING (module_id) WHERE path LIKE '%/program'"
+lost='program would be lost: it was written since it was recorded'
 
 # The same bytes with another time are the same file, here and in another place.
 touch program
 sqlite3 run.db "UPDATE name SET text = 'kept'"
-again 0 'findings'
-[ "$(ask "$named")" = "$samples" ] || fail "a file that was touched is not the recorded one"
+ends 0 "$MEMLAG" symbolize run.db
+says findings
+holds run.db "$samples" "$named"
 mkdir -p "root$PWD"
 cp program "root$PWD/program"
 
@@ -69,28 +52,27 @@ sed 's/^struct node {/\/* nodes *\/\n\n&/' chase.c >comment.c
 sed 's/^__attribute/long other(long a) { return 3 * a; }\n&/' chase.c >code.c
 for change in comment.c code.c; do
         build $change
-        again 1 "program would be lost: it was written since it was recorded"
-        [ "$(ask "$named")" = "$samples" ] || fail "$change: names are lost"
+        refuses 1 "$lost" "$MEMLAG" symbolize run.db
+        holds run.db "$samples" "$named"
 done
-again 0 '' --symfs=root --drop-names
-[ "$(ask "$named")" = "$samples" ] || fail "the copy of the recorded file gives no names"
-again 0 '' --drop-names
-[ "$(ask "SELECT count(*) FROM sample_view WHERE module LIKE '%/program' AND function IS NOT NULL")" = 0 ] ||
-        fail "names from a file that was built again"
-[ "$(ask "SELECT value FROM ledger WHERE kind = 'samples in changed binary'")" -ge "$samples" ] ||
-        fail "the ledger does not say that the file has changed: $(ask 'SELECT * FROM ledger')"
-[ "$(ask "$unverified")" = 0.0 ] || fail "unverified, though compared"
+ends 0 "$MEMLAG" symbolize --symfs=root --drop-names run.db
+holds run.db "$samples" "$named" # from the copy of the recorded file
+ends 0 "$MEMLAG" symbolize --drop-names run.db
+holds run.db 0 "SELECT count(*) FROM sample_view WHERE module LIKE '%/program' AND function IS NOT NULL"
+holds run.db 1 "SELECT value >= $samples FROM ledger WHERE kind = 'samples in changed binary'"
+holds run.db 0.0 "$unverified"
 # It cannot be found by a build-id that it does not have.
 "$MEMLAG" analyze run.db
 "$MEMLAG" report -v run.db >report
 tr -s '\n ' '  ' <report | grep -q "recorded files have: program (another file now)\. 'memlag symbolize' finds them where copies are (--symfs DIR)\." ||
         fail "the report of a file without build-id: $(cat report)"
 rm program
-again 0 ''
+ends 0 "$MEMLAG" symbolize run.db
 cp "root$PWD/program" program
-again 0 ''
+ends 0 "$MEMLAG" symbolize run.db
 rm program
-again 1 'program would be lost: it is not there; say where the recorded file is kept (--symfs) '
+refuses 1 'program would be lost: it is not there; say where the recorded file is kept (--symfs) ' \
+        "$MEMLAG" symbolize run.db
 
 # Two builds of one size, both with the one time that images with normalised times have.
 normalised()
@@ -102,16 +84,15 @@ normalised()
 named="SELECT count(*) FROM sample_view WHERE function = 'alpha' AND line BETWEEN 7 AND 8"
 normalised alpha
 size=$(stat -c %s program)
-"$MEMLAG" record --force $SIM --ldlat 1 --period 7 -o run.db -- ./program >out 2>&1 ||
-        fail "$(cat out)"
-samples=$(ask "$named")
+record run $SIM --ldlat 1 --period 7 -- ./program
+samples=$(answer run.db "$named")
 [ "$samples" -gt 1000 ] || fail "only $samples samples in alpha"
 normalised omega
-[ "$(stat -c %s program)" = "$size" ] || fail "the builds are not of one size"
-again 1 "program would be lost: it was written since it was recorded"
-[ "$(ask "$named")" = "$samples" ] || fail "another file of the same size and time gives names"
+expect "the builds' sizes" "$(stat -c %s program)" "$size"
+refuses 1 "$lost" "$MEMLAG" symbolize run.db
+holds run.db "$samples" "$named"
 
 # Where nothing is known of the file, as in what others recorded, that is said.
 sqlite3 run.db 'DELETE FROM module_file; DELETE FROM name_source'
-again 0 ''
-[ "$(ask "$unverified")" != 0.0 ] || fail "the ledger does not count what cannot be compared"
+ends 0 "$MEMLAG" symbolize run.db
+holds run.db 1 "SELECT ($unverified) > 0"
