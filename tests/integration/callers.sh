@@ -218,24 +218,19 @@ for condition, name, least, most in (
         ("file LIKE '%/stl_list.h' AND function LIKE '%operator++%'", "often", 0.72, 0.78),
         ("module LIKE '%/libc.so%' AND caller_function LIKE 'copy%'", "copy", 1, 1)):
     function, file, line, share = caller(condition) or (None, "", 0, 0)
-    if not (function and function.split("(")[0] == name and file.endswith("/uses.cc")
-            and line == marked[name] and least <= share <= most):
-        sys.exit(f"callers.sh: {name}: the line of the library is from {function} at {file}:{line}"
-                 f" with {share}")
+    assert function and function.split("(")[0] == name and file.endswith("/uses.cc"), (name, function, file)
+    assert line == marked[name] and least <= share <= most, (name, line, share)
 inlined = caller("file LIKE '%/pick.h'")
 by_function = db.execute("""SELECT caller_function, caller_file, caller_share
     FROM function_finding WHERE function LIKE '%operator++%' ORDER BY latency_share DESC""").fetchone()
-if not (by_function[0].split("(")[0] == "often" and by_function[1].endswith("/uses.cc")
-        and 0.72 <= by_function[2] <= 0.78):
-    sys.exit(f"callers.sh: the library's function is from {by_function}")
-if db.execute("SELECT count(caller_file) FROM function_finding"
-              " WHERE function LIKE 'often%' OR function LIKE 'own%'").fetchone() != (0,):
-    sys.exit("callers.sh: a function of the program itself is from another")
+assert by_function[0].split("(")[0] == "often" and by_function[1].endswith("/uses.cc"), by_function
+assert 0.72 <= by_function[2] <= 0.78, by_function
+# A function or line of the program itself is from no other.
+assert db.execute("SELECT count(caller_file) FROM function_finding"
+                  " WHERE function LIKE 'often%' OR function LIKE 'own%'").fetchone() == (0,)
+assert inlined[2:] == (marked["own"], 1.0), inlined
 uses = caller("file LIKE '%/uses.cc'")
-if inlined[2:] != (marked["own"], 1.0):
-    sys.exit(f"callers.sh: the line of the program's header is from {inlined}")
-if uses and uses[0] is not None:
-    sys.exit(f"callers.sh: a line of the program itself is from {uses}")
+assert not uses or uses[0] is None, uses
 END_PYTHON
         "$MEMLAG" report -v uses.db >uses.txt
         says "::operator++, 7[2-8]% from often at uses.cc:[0-9]*\$" uses.txt
@@ -289,11 +284,11 @@ int main(void)
 END_C
 for link in "" -static; do
         compile $link -o signal signal.c
-        "$MEMLAG" record $LOADS --no-heap --period 97 --force -o s.db -- ./signal >/dev/null 2>&1
-        path=$(sqlite3 s.db "WITH RECURSIVE up AS (
+        record s $LOADS --no-heap --period 97 -- ./signal
+        path=$(answer s.db "WITH RECURSIVE up AS (
                 SELECT caller_id, parent_id, function, 0 AS n FROM caller_view WHERE function = 'handler'
                 UNION ALL SELECT c.caller_id, c.parent_id, c.function, n + 1
                 FROM up JOIN caller_view AS c ON c.caller_id = up.parent_id)
                 SELECT group_concat(coalesce(function, '?'), ' ') FROM (SELECT * FROM up ORDER BY n LIMIT 4)")
-        [ "$(echo "$path" | sed 's/__kill/kill/')" = "handler __restore_rt kill work" ] || fail "callers of a signal's handler ($link): $path"
+        expect "callers of a handler" "$(echo "$path" | sed 's/__kill/kill/')" "handler __restore_rt kill work"
 done

@@ -3,7 +3,6 @@
 many samples take no more than before. The samples lie in the code of a small program and,
 each at another address, in an array of it; every one of them is attributed to that array."""
 import contextlib
-import importlib.util
 import os
 import pathlib
 import sqlite3
@@ -12,11 +11,13 @@ import subprocess
 import sys
 
 MEMLAG = os.environ["MEMLAG"]
-SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 SAMPLES, TIMES = 120_000, 4
 # Buffers that come and go as the disk is slow or fast; 360 000 samples kept would be more
 # than this even at 24 bytes each.
 NOISE_KB = 6 << 10
+
+sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/fuzz")
+import make_perf_data as make  # noqa: E402
 
 PROGRAM = """
 double first[100];
@@ -28,18 +29,6 @@ int main(int count, char **words)
         return words[0][0] == 0;
 }
 """
-
-
-def fail(message):
-    sys.exit(f"import_memory.py: {message}")
-
-
-def recordings():
-    path = SOURCE / "tests/fuzz/make_perf_data.py"
-    spec = importlib.util.spec_from_file_location("make_perf_data", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def symbols(program):
@@ -58,29 +47,29 @@ def segments(program):
             yield flags, offset, vaddr, file_bytes, bytes_
 
 
-def mapping(make, program, start, end, offset, protection):
+def mapping(program, start, end, offset, protection):
     path = str(program).encode() + b"\0"
     path += b"\0" * (-len(path) % 8)
     body = struct.pack("<IIQQQQQQII", 5, 5, start, end - start, offset, 1, 2, 3, protection, 2)
     return make.record(10, body + path + struct.pack("<IIQQ", 5, 5, 2, 7))
 
 
-def mappings(make, program):
+def mappings(program):
     page = 4096
     for flags, offset, vaddr, file_bytes, bytes_ in segments(program):
         start, end = vaddr // page * page, -(-(vaddr + file_bytes) // page) * page
         protection = (flags & 4) >> 2 | flags & 2 | (flags & 1) << 2
-        yield mapping(make, program, start, end, offset // page * page, protection)
+        yield mapping(program, start, end, offset // page * page, protection)
         if bytes_ > file_bytes:
-            yield mapping(make, "//anon", end, -(-(vaddr + bytes_) // page) * page, 0, 3)
+            yield mapping("//anon", end, -(-(vaddr + bytes_) // page) * page, 0, 3)
 
 
-def write_recording(make, program, count):
+def write_recording(program, count):
     known = symbols(program)
     kinds = make.IDENTIFIER | make.IP | make.TID | make.TIME | make.ADDR | make.WEIGHT | make.DATA_SRC
     path = pathlib.Path(f"{count}.data")
     with path.open("wb") as out:
-        out.write(make.pipe(kinds, b"".join(mappings(make, program))))
+        out.write(make.pipe(kinds, b"".join(mappings(program))))
         for i in range(count):
             ip = known["main"] + i % 16
             addr = known["wide"] + i * 8 * 7919 % (8 << 22)
@@ -103,30 +92,24 @@ def peak_kb(recording):
 
 def check_objects(count):
     with contextlib.closing(sqlite3.connect("memory.db")) as database:
-        objects = database.execute(
-            "SELECT object, count(*) FROM sample_view GROUP BY object"
-        ).fetchall()
+        objects = database.execute("SELECT object, count(*) FROM sample_view GROUP BY object").fetchall()
         offsets = database.execute(
             "SELECT count(*) FROM attribution AS a JOIN sample USING (sample_id)"
             " WHERE addr - object_offset_bytes = (SELECT min(addr) FROM sample)"
         ).fetchone()
-    if objects != [("wide", count)] or offsets != (count,):
-        fail(f"{count} samples in the array: {objects}, {offsets} of them at their place")
+    assert objects == [("wide", count)] and offsets == (count,), (objects, offsets)
 
 
 def main():
-    make = recordings()
     source, program = pathlib.Path("wide.c"), pathlib.Path("wide").absolute()
     source.write_text(PROGRAM)
-    compiler = os.environ["CC"]
     peaks = []
     for option in ("-g0", "-g"):
-        subprocess.run([compiler, option, "-O0", "-no-pie", "-o", program, source], check=True)
+        subprocess.run([os.environ["CC"], option, "-O0", "-no-pie", "-o", program, source], check=True)
         for count in (SAMPLES, TIMES * SAMPLES):
-            peaks.append(peak_kb(write_recording(make, program, count)))
+            peaks.append(peak_kb(write_recording(program, count)))
             check_objects(count)
-        if peaks[-1] > peaks[-2] + NOISE_KB:
-            fail(f"{SAMPLES} samples took {peaks[-2]} KB, {TIMES} times as many {peaks[-1]} KB")
+        assert peaks[-1] <= peaks[-2] + NOISE_KB, f"peak memory, KB: {peaks}"
     print("peak memory, KB:", *peaks)
 
 
