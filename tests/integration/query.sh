@@ -31,18 +31,14 @@ values="SELECT NULL AS none, '' AS empty, x'00ff' AS blob, 'a,\"b\"' AS quoted, 
 expect "CSV" "$(query --format csv "$values")" \
 'none,empty,blob,quoted,number,big
 ,"",00ff,"a,""b""",-1.5,9223372036854775807'
-expect "JSON" "$(query --format json "$values" | python3 -c '
-import json, sys
-print(json.load(sys.stdin))')" \
+expect "JSON" "$(query --format json "$values" | as_json it)" \
 "[{'none': None, 'empty': '', 'blob': '00ff', 'quoted': 'a,\"b\"', 'number': -1.5, 'big': 9223372036854775807}]"
 expect "table" "$(query "SELECT 1 AS n, 'x' AS word UNION ALL SELECT 100, NULL")" \
 "  n  word
   1  x
 100  NULL"
 expect "no rows" "$(query --format json 'SELECT 1 WHERE 0')" "[]"
-expect "names that repeat" "$(query --format json 'SELECT 1 AS a, 2 AS a' | python3 -c '
-import json, sys
-print(json.load(sys.stdin))')" "[{'a': 1, 'a:2': 2}]"
+expect "names that repeat" "$(query --format json 'SELECT 1 AS a, 2 AS a' | as_json it)" "[{'a': 1, 'a:2': 2}]"
 
 # ---- errors ------------------------------------------------------------------------
 ends 1 query "SELECT 1;
@@ -134,8 +130,7 @@ for bad in '--name nothing' '--format xml' 'a b c' '--name run a b'; do
 done
 ends 1 query -i absent.db 'SELECT 1'
 synthetic_database raw.db
-status=0; query raw.db 'SELECT * FROM line_view' 2>err || status=$?
-grep -q "memlag analyze" err || fail "no advice where the views are missing"
+refuses 1 'memlag analyze' query raw.db 'SELECT * FROM line_view'
 
 # Findings that were taken away, as symbolize does when names change, are not "none".
 changed memlag.db taken.db 'DELETE FROM line_finding; DELETE FROM interval; DELETE FROM threshold'
@@ -157,7 +152,7 @@ query = subprocess.Popen([sys.argv[1], "query", "--format", "csv", "SELECT 7 AS 
                          stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 assert os.read(query.stdout.fileno(), 100) == b"a\n7\n"
 query.send_signal(signal.SIGINT)
-assert query.wait(1) == -signal.SIGINT, query.returncode
+assert query.wait(60) == -signal.SIGINT, query.returncode
 END
 query 'SELECT a.* FROM sample AS a, sample AS b' | head -1 >/dev/null
 
@@ -248,16 +243,13 @@ expect run "$(grep ^samples run.csv)" "samples,885"
 
 # ---- limits, and texts that are not what they seem ------------------------------------
 endless='WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
-! query --time-limit 1 "$endless" >out 2>err || fail "an endless query ended"
-grep -q 'after 1 s; give it longer with --time-limit' err || fail "an endless query: $(cat err)"
+refuses 1 'after 1 s; give it longer with --time-limit' query --time-limit 1 "$endless"
 large='SELECT length(hex(zeroblob(100000000)))'
-! query --memory-limit 64 "$large" >out 2>err || fail "200 MB are within 64 MB"
-grep -q 'more memory than 64 MB; give it more with --memory-limit' err || fail "a large query: $(cat err)"
+refuses 1 'more memory than 64 MB; give it more with --memory-limit' query --memory-limit 64 "$large"
 # An aggregate is told so long before its last row.
 growing='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000)
         SELECT length(group_concat(zeroblob(1000000))) FROM n'
-! timeout 60 "$MEMLAG" query --time-limit 0 --memory-limit 64 "$growing" >out 2>err || fail "1 TB are within 64 MB"
-grep -q 'more memory than 64 MB' err || fail "a growing text: $(cat err)"
+refuses 1 'more memory than 64 MB' timeout 60 "$MEMLAG" query --time-limit 0 --memory-limit 64 "$growing"
 expect "a large query with more memory" "$(query --format csv --memory-limit 1000 "$large" | tail -n 1)" 200000000
 # A right-to-left override, with which what follows reads backwards.
 expect "marks of direction" "$(query "SELECT char(8238) || 'cba' AS text" | tail -n 1)" '\xe2\x80\xaecba'
