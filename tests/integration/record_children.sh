@@ -23,15 +23,6 @@ hold()
         [ $status -eq 0 ] || fail "hold_process $*: status $status: $(cat err)"
 }
 
-# ---- what the command leaves behind, without help: it may be anywhere ----
-mkfifo done
-"$MEMLAG" record $SIM -o left.db -- sh -c 'cat done >/dev/null & echo $! >left' 2>err
-kill -0 "$(cat left)" || fail "a process that the command left behind has ended"
-holds left.db 1 "SELECT sum(value) FROM ledger WHERE stage = 'record' AND kind IN
-                  ('processes left running', 'processes between two programs',
-                   'processes without records')"
-echo >done
-
 # ---- a child that has not begun when its parent, and with it the recording, ends ----
 hold fork hold 1 "$MEMLAG" record $SIM -o fork.db -- sh -c 'sleep 0.1 & :'
 [ "$(ledger fork.db)" = "processes without records|1" ] || fail "fork: $(ledger fork.db)"

@@ -4,10 +4,13 @@ static ones of several files, also inlined and without debug information, overlo
 They are told apart everywhere in the same way, and where the name alone tells it stays."""
 import csv
 import os
+import pathlib
 import re
 import sqlite3
 import subprocess
 import sys
+
+from symbolize_db import output as run
 
 MEMLAG = os.environ["MEMLAG"]
 CC = os.environ.get("CC", "cc")
@@ -172,13 +175,9 @@ LAMBDA_LINES = [n for n, text in enumerate(CXX.splitlines(), 1) if "= [&]" in te
 
 
 def write(path, text):
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def build():

@@ -3,6 +3,7 @@
 as nm reads them, the kernel's file as addr2line does, its list, which is made up here, and
 what it puts into each process (the vdso)."""
 import os
+import pathlib
 import re
 import sqlite3
 import subprocess
@@ -66,8 +67,7 @@ SLIDE = 0x1E600000  # where a kernel with KASLR may lie
 
 
 def compile_file(name, text, *flags):
-    with open(name + ".c", "w", encoding="utf-8") as file:
-        file.write(text)
+    pathlib.Path(name + ".c").write_text(text)
     subprocess.run([CC, "-O2", *flags, "-o", name, name + ".c"], check=True)
     return os.path.abspath(name)
 
@@ -133,12 +133,6 @@ def check_kernel_file():
     print(f"the kernel's file: {len(addresses)} addresses agree, {inlined} in inlined calls")
 
 
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
 def code_symbols(path):
     """(address, name) of each function that nm shows, also of several of one name."""
     fields = (line.split() for line in symbolize_db.output("nm", path).splitlines())
@@ -161,11 +155,12 @@ def check_parts():
     and in one of a header."""
     if "clang" in CC:
         return
-    write("parts.h", PARTS_HEADER)
+    pathlib.Path("parts.h").write_text(PARTS_HEADER)
     for end in ("c", "cc"):
         path = os.path.abspath(f"parts_{end}.so")
-        sources = [write(f"parts_{factor}.{end}", PARTS.replace("FACTOR", factor))
-                   for factor in ("5", "7")]
+        sources = [f"parts_5.{end}", f"parts_7.{end}"]
+        for factor, file in zip("57", sources):
+            pathlib.Path(file).write_text(PARTS.replace("FACTOR", factor))
         subprocess.run([CC, "-O2", "-g", "-fopenmp", "-shared", "-fPIC", "-o", path, *sources],
                        check=True)
         wanted = {}
@@ -201,13 +196,11 @@ def check_kernel_list():
     the first of the list wins, a module's, and data in between."""
     text = KERNEL_TEXT + SLIDE
     module = 0xFFFFFFFFC0400000
-    with open("kallsyms", "w", encoding="ascii") as file:
-        file.write("\n".join((
-            f"{text + 0x400:x} T schedule", f"{text:x} T _text", f"{text + 0x400:x} T __alias",
-            f"{text + 0x100:x} t idle", f"{text + 0x200:x} d no_code",
-            f"{text + 0x480:x} W weak", "0000000000000028 A not_an_address",
-            f"{module + 0x40:x} t read_block\t[disk]", f"{module + 0x90:x} t write_block\t[disk]",
-            "")))
+    pathlib.Path("kallsyms").write_text("\n".join((
+        f"{text + 0x400:x} T schedule", f"{text:x} T _text", f"{text + 0x400:x} T __alias",
+        f"{text + 0x100:x} t idle", f"{text + 0x200:x} d no_code",
+        f"{text + 0x480:x} W weak", "0000000000000028 A not_an_address",
+        f"{module + 0x40:x} t read_block\t[disk]", f"{module + 0x90:x} t write_block\t[disk]", "")))
     wanted = {text: "_text", text + 0xFF: "_text", text + 0x100: "idle", text + 0x210: "idle",
               text + 0x3FF: "idle", text + 0x400: "schedule", text + 0x47F: "schedule",
               text + 0x490: "weak", module + 0x10: None, module + 0x40: "read_block",
@@ -219,8 +212,7 @@ def check_kernel_list():
     # This kernel is not the one that runs here: without the list there are no names.
     assert {answer[0] for answer in symbolize("list.db", "--drop-names").values()} == {None}
     # As others than root get it: no addresses, and no names from it.
-    with open("hidden", "w", encoding="ascii") as file:
-        file.write("0000000000000000 T _text\n0000000000000000 t idle\n")
+    pathlib.Path("hidden").write_text("0000000000000000 T _text\n0000000000000000 t idle\n")
     done = subprocess.run([MEMLAG, "symbolize", "--kallsyms=hidden", "list.db"], check=False,
                           capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and (
