@@ -37,9 +37,8 @@ other="INSERT INTO run VALUES ('sim_preset', 'made-up'), ('host_cpu', 'Real 1'),
           (SELECT object_id FROM object_finding ORDER BY latency_share DESC LIMIT 1)"
 note "" $by_line 'Simulated CPU'
 note "$other" 'Simulated CPU: made-up\. .* is Real 1, .* 20\.0 MiB, .* (40\.0 MiB), but not .* (4\.0 MiB)\. '
-"$MEMLAG" report --format json note.db | python3 -c '
-import json, sys
-assert "Simulated CPU: made-up" in json.load(sys.stdin)["model_note"]' || fail "no note in JSON"
+"$MEMLAG" report --format json note.db | as_json 'it["model_note"]' >out
+says 'Simulated CPU: made-up' out
 note "$other; UPDATE machine SET value = 33554432 WHERE key = 'host_l3_bytes';
         INSERT INTO machine VALUES ('host_l3_cpus', 2, 'CPUs', 'the system')" 'Simulated CPU' 'costliest objects'
 
@@ -199,13 +198,10 @@ expect "the intervals" "$(tail -n +2 interval.csv | wc -l)" 10
 expect "the intervals in the order of time" "$(tail -n +2 interval.csv | cut -d, -f1)" \
         "$(tail -n +2 interval.csv | cut -d, -f1 | sort -n)"
 expect "the most contended interval" "$("$MEMLAG" report --by interval --top=1 --format=csv | sed -n 2p | cut -d, -f10,11)" "1,bandwidth"
-expect "JSON" "$(python3 -c '
-import json
-report = json.load(open("line.json"))
-row = report["rows"][0]
-print(report["numbers"], report["run"]["samples"], row["function"], row["line"], row["verdict"],
-      [l["value"] for l in report["ledger"] if l["kind"] == "no line"])')" \
-        "modelled 885 stream 10 dram-contention [30]"
+expect "JSON" "$(as_json 'it["numbers"], it["run"]["samples"],
+        *[it["rows"][0][key] for key in ("function", "line", "verdict")],
+        *[l["value"] for l in it["ledger"] if l["kind"] == "no line"]' <line.json)" \
+        "modelled 885 stream 10 dram-contention 30"
 expect "rows of --top" "$("$MEMLAG" report --top 2 --format csv | wc -l)" 3
 expect "all rows" "$("$MEMLAG" report --top 0 --format csv | wc -l)" 7
 
@@ -255,9 +251,7 @@ expect "a module by its name" "$(chosen -d made-up --by function)" \
         "stream walk columns look_up once"
 expect "a module by its path" "$(chosen -d "$PWD/*" -S "wa*")" "walk"
 expect "another module" "$(chosen --dsos libc.so.6)" ""
-expect "JSON, too" "$("$MEMLAG" report -S walk --format json | python3 -c '
-import json, sys
-print([row["function"] for row in json.load(sys.stdin)["rows"]])')" "['walk']"
+expect "JSON, too" "$("$MEMLAG" report -S walk --format json | as_json '*[row["function"] for row in it["rows"]]')" walk
 "$MEMLAG" report -v -S walk >out
 grep -q '^Only function walk: .*, 9.2% of the latency' out || fail "the choice is not told: $(cat out)"
 tr '\n' ' ' <out | grep -q 'Only function walk: 100 of 885 samples, 9.2% of the latency; by the verdict on its lines: 100% dram-latency ' ||
@@ -322,18 +316,14 @@ analyzed_change memlag.db touched.db "INSERT INTO module VALUES (9, '/lib/other.
         INSERT INTO type_field VALUES (1, 1, 'id', 'int', 0, 4), (2, 2, 'next', 'struct ring*', 0, 8);
         UPDATE attribution SET field_id = 1 WHERE location_id = 1 OR location_id = 2 AND sample_id % 4 = 0;
         UPDATE attribution SET field_id = 2 WHERE location_id = 2 AND sample_id % 4 > 0"
-touched() { # ARGUMENTS: of each row the name and the samples
-        "$MEMLAG" report --format csv "$@" touched.db | python3 -c '
-import csv, sys
-print(*sorted(row[sys.argv[1]] + ":" + row["samples"] for row in csv.DictReader(sys.stdin)))' "$column"
+touched() { # KIND ARGUMENTS: of each row the name and the samples
+        "$MEMLAG" report --format csv --by "$@" touched.db | as_csv "*sorted(row['$1'] + ':' + row['samples'] for row in it)"
 }
-column=object
-expect "objects of a module" "$(touched --by object -d other.so)" "ring:100"
-expect "objects of a function" "$(touched --by object -S 'stre*')" "orders:400"
-column=type
-expect "types of a module" "$(touched --by type -d other.so)" "struct order:425 struct ring:75"
-expect "types of the program" "$(touched --by type -d made-up)" "struct order:425"
-expect "all types" "$(touched --by type)" "struct order:425 struct ring:75"
+expect "objects of a module" "$(touched object -d other.so)" "ring:100"
+expect "objects of a function" "$(touched object -S 'stre*')" "orders:400"
+expect "types of a module" "$(touched type -d other.so)" "struct order:425 struct ring:75"
+expect "types of the program" "$(touched type -d made-up)" "struct order:425"
+expect "all types" "$(touched type)" "struct order:425 struct ring:75"
 "$MEMLAG" report -v --by type -d made-up touched.db >out
 grep -q '^Only what module made-up accessed, with the samples of all code$' out || fail "the choice of types is not told"
 grep -q 'struct order' out && ! grep -q 'struct ring' out || fail "types of a module: $(cat out)"
@@ -341,12 +331,9 @@ grep -q 'struct order' out && ! grep -q 'struct ring' out || fail "types of a mo
 grep -q ' ring ' out && ! grep -q ' orders ' out || fail "objects of a module: $(cat out)"
 
 # ---- threads: as the query of that name has them ----------------------------------
-expect "threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
-import csv, sys
-for row in csv.DictReader(sys.stdin):
-        print(row["pid"], row["tid"], row["name"], row["samples"], row["dram_samples"],
-              round(float(row["mean_latency_cycles"]), 1), row["contended_samples"],
-              round(100 * float(row["latency_share"]), 1))')" \
+"$MEMLAG" report --by thread --format csv >threads.csv
+expect "threads" "$(sqlite3 -separator ' ' :memory: ".import --csv threads.csv r" "SELECT pid, tid, name, samples,
+        dram_samples, round(mean_latency_cycles, 1), contended_samples, round(100 * latency_share, 1) FROM r")" \
 "100 101 worker 223 127 256.5 100 25.1
 100 102 worker 222 126 256.8 100 25.0
 100 103 worker 220 126 258.6 100 25.0
@@ -395,10 +382,8 @@ changed memlag.db names.db "UPDATE line_finding
 "$MEMLAG" report -v names.db >out
 expect "an escape sequence reaches the terminal" "$(grep -c "$(printf '\033')" out || true)" 0
 grep -q '\\x1b\[2J,"\\n\\xff' out || fail "the name is not shown with escapes"
-"$MEMLAG" report names.db --format json | python3 -c '
-import json, sys
-name = json.load(sys.stdin)["rows"][0]["function"]
-assert name.startswith("\x1b[2J,\"\n\ufffd"), ascii(name)' || fail "the name in JSON"
+expect "the name in JSON" "$("$MEMLAG" report names.db --format json | as_json 'ascii(it["rows"][0]["function"][:8])')" \
+        "'\x1b[2J,\"\n\ufffd'"
 "$MEMLAG" report names.db --format csv | python3 -c '
 import csv, io, sys
 text = sys.stdin.buffer.read().replace(b"\0", b"?").decode("latin-1")
@@ -448,9 +433,8 @@ drams() # drams BY: the values of that column of the table
 }
 for by in line function object caller type thread; do
         expect "the column DRAM by $by" "$(drams $by)" -
-        expect "dram_samples by $by" "$("$MEMLAG" report --by $by --format json levels.db | python3 -c '
-import json, sys
-print({row["dram_samples"] for row in json.load(sys.stdin)["rows"]})')" '{None}'
+        expect "dram_samples by $by" "$("$MEMLAG" report --by $by --format json levels.db |
+                as_json '{row["dram_samples"] for row in it["rows"]}')" '{None}'
 done
 "$MEMLAG" annotate -i levels.db stream >out
 says '% *400 *- *500 ' out
@@ -460,10 +444,8 @@ analyzed levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM';
                 WHERE level = 'NA' AND op = 'load') WHERE ip = 0x401010 AND sample_id % 2"
 for by in line function object caller thread; do
         expect "the column DRAM by $by where DRAM alone is known" "$(drams $by | grep -v '^-$')" 100%
-        expect "level_samples by $by" "$("$MEMLAG" report --by $by --top 0 --format csv levels.db | python3 -c '
-import csv, sys
-known = [row for row in csv.DictReader(sys.stdin) if row["level_samples"] != "0"]
-print(bool(known), all(row["dram_samples"] == row["level_samples"] for row in known))')" "True True"
+        expect "level_samples by $by" "$("$MEMLAG" report --by $by --top 0 --format csv levels.db |
+                as_csv '{row["dram_samples"] == row["level_samples"] for row in it if row["level_samples"] != "0"}')" '{True}'
 done
 "$MEMLAG" annotate -i levels.db stream >out
 says '% *400 *100% ' out

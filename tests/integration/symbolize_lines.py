@@ -3,6 +3,7 @@
 symbols (addr2line and nm of binutils) tells them, for every instruction of programs
 that are built in the ways that matter."""
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -160,8 +161,7 @@ def check_amalgamation():
             text.write(f"void f{i}(void) {{\n" + "".join(
                 f"#line {1000 * (k % 3 + 1) + i}\n{' ' * (k % 2 * 20)}sink;\n"
                 for k in range(13)) + "}\n")
-    with open("small.c", "w", encoding="utf-8") as text:
-        text.write("void f0(void);\nint main(void) {\n        f0();\n}\n")
+    pathlib.Path("small.c").write_text("void f0(void);\nint main(void) {\n        f0();\n}\n")
     path = os.path.abspath("amalgamation")
     subprocess.run([os.environ.get("CC", "cc"), "-O0", "-g1", "-o", path, "large.c", "small.c"],
                    check=True)
@@ -225,9 +225,8 @@ int main(void)
 def check_kernel_data():
     """The kernel's variables have addresses with the highest bit, in the one mapping that
     there is for it; here of a file that is linked as the kernel's is."""
-    with open("kernel.c", "w", encoding="utf-8") as text:
-        text.write("struct { long pad, count; } counters[4] = {{1, 2}};"
-                   "long _text(void) { return counters[2].count; }")
+    pathlib.Path("kernel.c").write_text("struct { long pad, count; } counters[4] = {{1, 2}};"
+                                        "long _text(void) { return counters[2].count; }")
     subprocess.run([os.environ.get("CC", "cc"), "-O1", "-g", "-mcmodel=kernel", "-fno-pie",
                     "-no-pie", "-static", "-nostdlib", "-ffreestanding", "-Wl,-e,_text",
                     "-Wl,-Ttext-segment=0xffffffff81000000", "-o", "kernel", "kernel.c"],
@@ -271,8 +270,7 @@ def compare_mini_debug():
 
 
 def main():
-    with open("main.c", "w", encoding="utf-8") as text:
-        text.write(MAIN)
+    pathlib.Path("main.c").write_text(MAIN)
     pie, fixed = 0x7F1234560000, 0
     good = True
     # With DWARF 5 and without inlining, addr2line 2.40 takes the header's functions for

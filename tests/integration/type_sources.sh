@@ -131,16 +131,16 @@ check()
 {
         "$1" -g "$2" -include "$SOURCE_DIR/tests/integration/target.h" -o "sources$2" sources.c
         record "$1$2" $LOADS --ldlat 20 --period 17 -- "./sources$2"
-        expect "sources by $1 $2" "$(answer "$1$2.db" "SELECT function, field, type_source, type_pointer, type_function,
+        holds "$1$2.db" "$truth" "SELECT function, field, type_source, type_pointer, type_function,
                 type_line FROM sample_view WHERE function GLOB 'by_*' AND op = 'load' AND field = 'key'
-                GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 20")" "$truth"
+                GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 20"
         expect "functions' types by $1 $2" "$(answer "$1$2.db" "SELECT replace(type, ' int', ''), type_source, type_pointer, type_function, type_line
                 FROM sample_view WHERE op = 'load' AND type_source IN ('argument', 'function')
                 GROUP BY 1, 2, 3, 4, 5 HAVING count(*) > 20")" "char|function|||
 long|argument|numbers|by_argument|$(line_of argument)"
         # Where there is a type, and only there, something has told it.
-        expect "types without a source by $1 $2" "$(answer "$1$2.db" "SELECT count(*) FROM sample_view
-                WHERE (type IS NULL) <> (type_source IS NULL)")" 0
+        holds "$1$2.db" 0 "SELECT count(*) FROM sample_view
+                WHERE (type IS NULL) <> (type_source IS NULL)"
 }
 
 for option in -O0 -O1 -O2 -O3; do
@@ -151,10 +151,9 @@ for text in 'struct tree.key of main at .*, by list->first->right$' 'struct tree
         'struct tree.key of declared$' 'struct tree.key of .*, by its instruction$'; do
         grep -q "# $text" annotated || fail "annotate does not say $text: $(cat annotated)"
 done
-expect "sources in CSV" "$("$MEMLAG" annotate -i gcc-O2.db --format csv by_two | python3 -c '
-import csv, sys
-print({(row["type_source"], row["type_pointer"]) for row in csv.DictReader(sys.stdin)
-       if row["kind"] == "access" and row["field"] == "key"})')" "{('instruction', 'list->first->right')}"
+expect "sources in CSV" "$("$MEMLAG" annotate -i gcc-O2.db --format csv by_two | as_csv '*{
+        (row["type_source"], row["type_pointer"]) for row in it
+        if row["kind"] == "access" and row["field"] == "key"}')" "('instruction', 'list->first->right')"
 
 # The way to a type is shown: the parameter's register, the load through it, and the pointer.
 at=$(answer gcc-O2.db "SELECT ip FROM sample_view WHERE function = 'by_left' AND field = 'key' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
