@@ -16,18 +16,16 @@ sqlite3 memlag.db "
 
 shares="SELECT group_concat(function || ' ' || round(100 * stalled_ratio, 2), ', ')
         FROM (SELECT * FROM line_view LIMIT 2)"
-expect "of the lines" "$(answer memlag.db "$shares")" "walk 24.97, stream 3.88"
-expect "of the objects" "$(answer memlag.db "
+holds memlag.db "walk 24.97, stream 3.88" "$shares"
+holds memlag.db "ring 24.97, orders 3.88" "
         SELECT group_concat(object || ' ' || round(100 * stalled_ratio, 2), ', ')
-        FROM (SELECT * FROM object_view LIMIT 2)")" "ring 24.97, orders 3.88"
-expect "of the objects of lines" "$(answer memlag.db "
+        FROM (SELECT * FROM object_view LIMIT 2)"
+holds memlag.db "ring 24.97, orders 3.88" "
         SELECT group_concat(object || ' ' || round(100 * stalled_ratio, 2), ', ')
-        FROM (SELECT * FROM line_object_view LIMIT 2)")" "ring 24.97, orders 3.88"
-expect "of the functions" "$(answer memlag.db "
-        SELECT round(100 * sum(stalled_ratio), 2) FROM function_finding")" 28.86
-expect "of the calls" "$(answer memlag.db "
-        SELECT function || ' ' || round(100 * stalled_ratio, 2)
-        || ' ' || round(100 * self_stalled_ratio, 2) FROM caller_view LIMIT 1")" "walk 24.97 24.97"
+        FROM (SELECT * FROM line_object_view LIMIT 2)"
+holds memlag.db 28.86 "SELECT round(100 * sum(stalled_ratio), 2) FROM function_finding"
+holds memlag.db "walk 24.97 24.97" "SELECT function || ' ' || round(100 * stalled_ratio, 2)
+        || ' ' || round(100 * self_stalled_ratio, 2) FROM caller_view LIMIT 1"
 
 # first OPTION...: the first row of the report
 first()
@@ -107,10 +105,9 @@ done
 ! "$MEMLAG" report -v lost.db | grep -q 'no data address' || fail "lines are said to need an address"
 
 # Of threads, of which each sample is one's, and in the order of the queries, too.
-expect "of the threads" "$("$MEMLAG" report --by thread --format csv | python3 -c '
-import csv, sys
-rows = [float(row["stalled_ratio"]) for row in csv.DictReader(sys.stdin)]
-print(len(rows), rows == sorted(rows, reverse=True), "%.2f" % (100 * sum(rows)))')" "4 True 28.86"
+"$MEMLAG" report --by thread --format csv >threads.csv
+expect "of the threads" "$(as_csv 'len(it), "%.2f" % sum(100 * float(row["stalled_ratio"]) for row in it)' <threads.csv)" "4 28.86"
+cut -d, -f9 threads.csv | sed 1d | sort -grsc || fail "the order of the threads"
 "$MEMLAG" report -v --by thread | grep -q '^stalled  latency  samples ' || fail "no stalled time of threads"
 expect "hot-lines" "$("$MEMLAG" query --name hot-lines --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,walk"
 expect "objects" "$("$MEMLAG" query --name objects --format csv | sed -n 2p | cut -d, -f1,9)" "25.0,ring"
@@ -130,25 +127,23 @@ int main(void)
         return node == NULL;
 }
 END
-"$MEMLAG" record $SIM --ldlat 30 -o ring.db -- ./ring >/dev/null 2>&1
+record ring $SIM --ldlat 30 -- ./ring
 "$MEMLAG" report -v ring.db | tr '\n' ' ' >ring.prose
 says 'Loads of less than 30 cycles, .* not sampled' ring.prose
-"$MEMLAG" record $SIM --ldlat 1 -o all.db -- ./ring >/dev/null 2>&1
+record all $SIM --ldlat 1 -- ./ring
 ! "$MEMLAG" report -v all.db | grep -q "not sampled" || fail "all were sampled"
 
 # Unless told otherwise the simulated PMU samples all that misses L1: the ring is the first
 # row, whose 200 x 4096 steps take L2's 14 cycles each.
-"$MEMLAG" record $SIM --sim-cpu skylake-sp -o usual.db -- ./ring >/dev/null 2>&1
+record usual $SIM --sim-cpu skylake-sp -- ./ring
 ! "$MEMLAG" report -v usual.db | grep -q "not sampled" || fail "all that missed L1 were sampled"
-expect "a ring in L2" "$(sqlite3 usual.db "
-        SELECT function || ' ' || verdict || ' ' || (abs(stalled_ratio * (
+holds usual.db "main cache 1" "SELECT function || ' ' || verdict || ' ' || (abs(stalled_ratio * (
                 SELECT sum(value) FROM counter JOIN reading USING (counter_id)
                 WHERE name = 'cpu_clk_unhalted.thread') / (200 * 4096 * 14) - 1) < 0.05)
-        FROM line_view ORDER BY stalled_ratio DESC LIMIT 1")" "main cache 1"
-expect "the threshold" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'ldlat_cycles'")" 6
-"$MEMLAG" record --force $SIM --sim-cpu skylake-sp --sim-set l1d.latency_cycles=7 \
-        -o usual.db -- ./ring >/dev/null 2>&1
-expect "of a slower L1" "$(sqlite3 usual.db "SELECT value FROM run WHERE key = 'ldlat_cycles'")" 8
+        FROM line_view ORDER BY stalled_ratio DESC LIMIT 1"
+holds usual.db 6 "SELECT value FROM run WHERE key = 'ldlat_cycles'"
+record usual $SIM --sim-cpu skylake-sp --sim-set l1d.latency_cycles=7 -- ./ring
+holds usual.db 8 "SELECT value FROM run WHERE key = 'ldlat_cycles'"
 
 # Where nothing tells, there is no such column, and nobody can ask for its order.
 ! "$MEMLAG" report -v before.db | grep -q stalled || fail "what is not known is shown"
@@ -161,4 +156,4 @@ grep -q -e '--sort=latency' out || fail "no remedy: $(cat out)"
 
 # With caches only no time is the program's.
 "$MEMLAG" record $SIM --sim-detail cache -o caches.db true >out 2>&1 || fail "$(cat out)"
-expect "of caches only" "$(answer caches.db "SELECT count(retire_latency_cycles) FROM sample")" 0
+holds caches.db 0 "SELECT count(retire_latency_cycles) FROM sample"
