@@ -4,15 +4,6 @@
 # memlag hears what they say that they did, from every process and thread.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-# until_true COMMAND...: waits for it, a minute at most, and as closely as it can.
-until_true()
-{
-        end=$(($(date +%s) + 60))
-        until "$@"; do
-                [ "$(date +%s)" -lt $end ] || fail "in a minute it did not come to: $*"
-        done
-}
-
 src=$SOURCE_DIR/tests/integration/heap
 consume=$BINARY_DIR/bin/heap_consume
 : "${CXX:=c++}"
@@ -20,6 +11,9 @@ consume=$BINARY_DIR/bin/heap_consume
 "$CXX" -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -o operators "$src/operators.cc"
 "$CXX" -D_GNU_SOURCE -std=c++17 -O2 -fno-builtin -shared -fPIC -o plugin.so "$src/plugin.cc"
 "$CC" -O2 -o host "$src/host.c"
+for program in stress forbids confines vanish leaves steps interrupts; do
+        "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o $program "$src/$program.c" -pthread
+done
 
 # same STATUS COMMAND...: alone and tracked; the events go to `events`
 same()
@@ -45,6 +39,12 @@ said_is_in_events()
         [ "$(grep -c '^>' difference)" -le "$2" ] || fail "$1: told too much: $(cat difference)"
 }
 
+# told COUNT PATTERN: so many events have it.
+told()
+{
+        expect "events with$2" "$(grep -c "$2" events || true)" "$1"
+}
+
 same 42 ./calls
 said_is_in_events calls 4
 # What a thread did is told too, beside what the C library does for it, in either order.
@@ -58,33 +58,29 @@ same 44 ./host "$PWD/plugin.so"
 said_is_in_events host 60
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed (status 124).
-"$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
 same 0 timeout 120 ./stress "$PWD/plugin.so"
 [ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
 
 # A program that forbids itself system calls, or its clock, is not killed for the tracker's:
 # what it did before was told.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o forbids "$src/forbids.c"
 for way in prctl syscall strict clock; do
         same 0 ./forbids $way
-        grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "forbids $way: nothing was told"
+        says ' alloc malloc 0x[0-9a-f]* 0x11170$' events
 done
 
 # Nor are its threads that are just telling, and nothing ends where nothing is forbidden.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o confines "$src/confines.c" -pthread
 same 0 timeout 120 ./confines threads
 for way in refused vfork; do
         same 0 ./confines $way
-        grep -q ' alloc malloc 0x[0-9a-f]* 0x11170$' events || fail "confines $way: not told on"
+        says ' alloc malloc 0x[0-9a-f]* 0x11170$' events
 done
 
 # Threads that go in the middle of what they tell keep nobody waiting, and what their
 # process told before is heard.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o vanish "$src/vanish.c" -pthread
 same 0 timeout 120 ./vanish
 # From 70000 (0x11170) to 70059 bytes, a child each.
-told=$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)
-[ "$told" -eq 60 ] || fail "vanish: only $told children were told of"
+expect "children that were told of" \
+        "$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)" 60
 
 # A handler needs hardly more of its stack than it does alone; what it allocates there is
 # told, without a call stack.
@@ -95,21 +91,16 @@ until ./small $least >out 2>err; do
         [ "$least" -lt 65536 ] || fail "small: does not run alone: $(cat out err)"
 done
 same 0 ./small $((least + 256))
-grep -qx '5 handled' out || fail "small: $(cat out)"
-told=$(grep -c ' 0 alloc malloc 0x[0-9a-f]* 0x11170$' events || true)
-[ "$told" -eq 1 ] || fail "small: $told blocks without a call stack"
-told=$(grep -c ' alloc realloc 0x[0-9a-f]* 0x222e0$' events || true)
-[ "$told" -eq 5 ] || fail "small: $told of 5 blocks of the handlers were told"
+says '^5 handled$' out
+told 1 ' 0 alloc malloc 0x[0-9a-f]* 0x11170$'
+told 5 ' alloc realloc 0x[0-9a-f]* 0x222e0$'
 
 # A thread that a handler has taken out of a tracked function is tracked on.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o leaves "$src/leaves.c"
 same 0 timeout 120 ./leaves
-for size in 70000 70001 70002; do
-        told=$(grep -c "alloc malloc 0x[0-9a-f]* $(printf 0x%x $size)\$" events || true)
-        [ "$told" -eq 1 ] || fail "leaves: the block of $size bytes was told $told times"
+for size in 0x11170 0x11171 0x11172; do # 70000 bytes and more
+        told 1 " alloc malloc 0x[0-9a-f]* $size\$"
 done
-told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11173$' events || true) # 70003
-[ "$told" -eq 1000 ] || fail "leaves: of 1000 blocks below, $told were told"
+told 1000 ' alloc malloc 0x[0-9a-f]* 0x11173$'
 # What is not told is counted.
 untold=$(UNTOLD=1 "$consume" events ./leaves 2>&1 >/dev/null | tail -n 1)
 told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11174$' events || true) # 70004
@@ -118,22 +109,18 @@ told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11174$' events || true) # 70004
 
 # One that ends or goes on elsewhere, at any instruction of what it tells, keeps nobody
 # waiting, and all that others tell is heard.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o steps "$src/steps.c" -pthread
 for way in exit jump; do
         same 0 timeout 300 ./steps $way
-        told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11170$' events || true)
-        [ "$told" -eq 200000 ] || fail "steps $way: $told of 200000 blocks were told"
+        told 200000 ' alloc malloc 0x[0-9a-f]* 0x11170$'
 done
 
 # Whatever a handler does in the middle of a tracked function, that is told once, as the
 # function that the program called.
-"$CC" -D_GNU_SOURCE -O1 -fno-builtin -o interrupts "$src/interrupts.c"
 same 0 ./interrupts
 calls=$(sed 's/ calls//' out)
-told=$(grep -c 'alloc reallocarray 0x[0-9a-f]* 0x11170$' events || true)
-[ "$calls" -gt 0 ] && [ "$told" -eq "$calls" ] || fail "interrupts: $told of $calls were told"
-told=$(grep -c ' 0x11170$' events || true)
-[ "$told" -eq "$calls" ] || fail "interrupts: $calls blocks were told $told times"
+[ "$calls" -gt 0 ] || fail "interrupts: none"
+told "$calls" ' alloc reallocarray 0x[0-9a-f]* 0x11170$'
+told "$calls" ' 0x11170$'
 
 # Each block of each thread, in an order in which none begins before the one that was at
 # its address has ended.
@@ -169,14 +156,13 @@ live, begun, ended = set(), 0, 0
 for line in open("events"):
     words = line.split()
     if words[2] == "alloc" and 1000 <= int(words[5], 16) < 1100:
-        if words[4] in live:
-            sys.exit("the block at " + words[4] + " begins twice")
+        assert words[4] not in live, words
         live.add(words[4])
         begun += 1
     elif words[2] == "free" and words[3] in live:
         live.remove(words[3])
         ended += 1
-sys.exit((begun, ended, len(live)) != (400000, 400000, 0))
+assert (begun, ended, len(live)) == (400000, 400000, 0), (begun, ended, len(live))
 END
 
 # Threads that tell faster than they are listened to wait, for seconds if need be, and
@@ -475,14 +461,13 @@ int main(void)
 }
 END
 same 0 sh -c './blocks; exec ./blocks'
-[ "$(grep -c ' alloc malloc .* 0x13880$' events)" -eq 2000 ] || fail "renamed: blocks are missing"
+told 2000 ' alloc malloc .* 0x13880$'
 # Each program that cannot take the tracker is counted.
 refused()
 {
         wanted=$1
         shift
-        [ "$(REFUSED=1 "$consume" '' "$@" 2>&1 >/dev/null | tail -n 1)" = "$wanted" ] ||
-                fail "$*: not $wanted programs refused"
+        expect "refused: $*" "$(REFUSED=1 "$consume" '' "$@" 2>&1 >/dev/null | tail -n 1)" "$wanted"
 }
 refused 0 ./blocks
 refused 0 ./shells
