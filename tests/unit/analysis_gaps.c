@@ -52,24 +52,17 @@ TEST(either_form_of_the_loads_will_do)
 
 TEST(each_lack_costs_its_verdicts)
 {
-        struct recorded recorded = everything();
-        recorded.counted[CONCEPT_FB_FULL] = false;
-        expect(&recorded, "in-core");
-        recorded = everything();
-        recorded.levels = false;
-        expect(&recorded, "dram-latency, remote-memory and cache");
-        recorded = everything();
-        recorded.tlb = false;
-        expect(&recorded, "tlb");
-        recorded = everything();
-        recorded.snoops = false;
-        expect(&recorded, "sharing");
-        recorded = everything();
-        recorded.latencies = false;
-        expect(&recorded, "any");
-        recorded = everything();
-        recorded.memory_samples = false;
-        expect(&recorded, "any");
+        struct recorded recorded;
+#define EXPECT_WITHOUT(member, verdicts)                                                 \
+        recorded = everything();                                                         \
+        recorded.member = false;                                                         \
+        expect(&recorded, verdicts)
+        EXPECT_WITHOUT(counted[CONCEPT_FB_FULL], "in-core");
+        EXPECT_WITHOUT(levels, "dram-latency, remote-memory and cache");
+        EXPECT_WITHOUT(tlb, "tlb");
+        EXPECT_WITHOUT(snoops, "sharing");
+        EXPECT_WITHOUT(latencies, "any");
+        EXPECT_WITHOUT(memory_samples, "any");
 }
 
 TEST(caches_only_tell_nothing_of_overlap)

@@ -43,13 +43,19 @@ static void assert_refused(const char *changed_key, const char *line, const char
                 fail_msg("'%s' does not say '%s'", diag.text, message);
 }
 
+static void read_whole(struct sim_preset *preset)
+{
+        struct diag diag;
+        char *text = preset_text(NULL, NULL);
+        assert_ok(parse(text, preset, &diag));
+        free(text);
+}
+
 TEST(a_whole_preset_is_read)
 {
         struct sim_preset preset;
         struct diag diag;
-        char *text = preset_text(NULL, NULL);
-        assert_ok(parse(text, &preset, &diag));
-        free(text);
+        read_whole(&preset);
         assert_true(preset.params.cores == 28);
         assert_true(preset.params.clock_mhz == 2100);
         assert_true(preset.params.l3_bytes == 40370176);
@@ -103,14 +109,6 @@ TEST(bytes_that_are_no_text_are_refused)
         assert_true(sim_preset_parse(bytes, sizeof(bytes) - 1, "x.conf", &preset, &diag) <
                     0);
         assert_true(sim_preset_parse("", 0, "x.conf", &preset, &diag) < 0);
-}
-
-static void read_whole(struct sim_preset *preset)
-{
-        struct diag diag;
-        char *text = preset_text(NULL, NULL);
-        assert_ok(parse(text, preset, &diag));
-        free(text);
 }
 
 TEST(settings_change_one_parameter)
