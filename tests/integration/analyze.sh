@@ -339,9 +339,9 @@ synthetic_database jumps.db "
         INSERT INTO sample (sample_id, time_ns, thread_id, ip) VALUES (-1, -9223372036854775808, 1, 4096)"
 (
         ulimit -v 1048576
-        timeout 60 "$MEMLAG" analyze jumps.db
+        timeout 300 "$MEMLAG" analyze jumps.db
         for by in line thread interval phase; do
-                timeout 60 "$MEMLAG" report -v --by $by --top 0 jumps.db >jumps.out
+                timeout 300 "$MEMLAG" report -v --by $by --top 0 jumps.db >jumps.out
         done
 )
 holds jumps.db 11 "SELECT count(*) FROM interval"

@@ -165,7 +165,7 @@ damaged = [whole[:n] for n in range(0, len(whole), 997)]
 damaged += [whole[:n] + bytes([0xff] * 8) + whole[n + 8:] for n in range(0, 900, 24)]
 for data in damaged:
     open("hot", "wb").write(data)
-    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "--asm", "--source-path", ".", "walk"], capture_output=True, timeout=20)
+    done = subprocess.run([os.environ["MEMLAG"], "annotate", "-i", "hot.db", "--asm", "--source-path", ".", "walk"], capture_output=True, timeout=100)
     assert done.returncode == 0 and b"chase" in done.stdout, (done, len(data))
 END
 cp -f hot.recorded hot && chmod +x hot
@@ -234,7 +234,7 @@ echo >elsewhere/hot.c
 "$MEMLAG" annotate -i hot.db --source-path elsewhere walk | tr '\n' ' ' | grep -q "has no line [0-9]*: it is not the file" ||
         fail "a file with fewer lines is not told"
 rm elsewhere/hot.c && mkfifo elsewhere/hot.c
-timeout 10 "$MEMLAG" annotate -i hot.db --source-path elsewhere walk | grep -q 'not found' || fail "a pipe is read"
+timeout 100 "$MEMLAG" annotate -i hot.db --source-path elsewhere walk | grep -q 'not found' || fail "a pipe is read"
 
 # ---- what cannot be done -----------------------------------------------------------
 refuses 1 "no sample was in a function or file called 'nothing'" "$MEMLAG" annotate -i hot.db nothing

@@ -58,7 +58,7 @@ same 44 ./host "$PWD/plugin.so"
 said_is_in_events host 60
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed (status 124).
-same 0 timeout 120 ./stress "$PWD/plugin.so"
+same 0 timeout 600 ./stress "$PWD/plugin.so"
 [ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
 
 # A program that forbids itself system calls, or its clock, is not killed for the tracker's:
@@ -69,7 +69,7 @@ for way in prctl syscall strict clock; do
 done
 
 # Nor are its threads that are just telling, and nothing ends where nothing is forbidden.
-same 0 timeout 120 ./confines threads
+same 0 timeout 600 ./confines threads
 for way in refused vfork; do
         same 0 ./confines $way
         says ' alloc malloc 0x[0-9a-f]* 0x11170$' events
@@ -77,7 +77,7 @@ done
 
 # Threads that go in the middle of what they tell keep nobody waiting, and what their
 # process told before is heard.
-same 0 timeout 120 ./vanish
+same 0 timeout 600 ./vanish
 # From 70000 (0x11170) to 70059 bytes, a child each.
 expect "children that were told of" \
         "$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)" 60
@@ -96,7 +96,7 @@ told 1 ' 0 alloc malloc 0x[0-9a-f]* 0x11170$'
 told 5 ' alloc realloc 0x[0-9a-f]* 0x222e0$'
 
 # A thread that a handler has taken out of a tracked function is tracked on.
-same 0 timeout 120 ./leaves
+same 0 timeout 600 ./leaves
 for size in 0x11170 0x11171 0x11172; do # 70000 bytes and more
         told 1 " alloc malloc 0x[0-9a-f]* $size\$"
 done

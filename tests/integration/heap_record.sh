@@ -188,7 +188,7 @@ printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
 
 # Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
-ends 0 timeout 200 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out
+ends 0 timeout 600 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out
 
 # What the kernel refuses is refused, and the program goes on.
 program refused <<'END'

@@ -84,7 +84,7 @@ check real.db $((began + 100000)) ""
 # Another's list is not believed, and nothing waits for a FIFO.
 rm -f "$list"
 mkfifo "$list"
-timeout 20 "$MEMLAG" symbolize --drop-names t.db || fail "a FIFO in place of a list"
+timeout 100 "$MEMLAG" symbolize --drop-names t.db || fail "a FIFO in place of a list"
 holds t.db "memory of no file" "SELECT outcome FROM resolution WHERE subject = 'function'
         AND outcome <> 'resolved' ORDER BY samples DESC LIMIT 1"
 

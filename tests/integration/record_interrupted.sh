@@ -168,7 +168,7 @@ import os, pty, signal, sys
 
 shell, terminal = pty.fork()
 if shell == 0:
-    signal.alarm(120)
+    signal.alarm(600)
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     wait, go = os.pipe()
     job = os.fork()

@@ -34,7 +34,7 @@ EOF
 
 # Natively this takes less than a second; with a search through all threads at each meeting
 # it would take many minutes.
-ends 0 timeout 120 "$MEMLAG" record $SIM -o crowd.db -- ./crowd >out
+ends 0 timeout 600 "$MEMLAG" record $SIM -o crowd.db -- ./crowd >out
 expect "what the program says" "$(cat out)" all
 holds crowd.db 2501 "SELECT count(*) FROM thread"
 
@@ -119,7 +119,7 @@ int main(void)
         return pthread_join(thread, NULL);
 }
 EOF
-ends 0 timeout 100 "$MEMLAG" record $SIM --no-heap -o yielding.db -- ./yielding >out
+ends 0 timeout 600 "$MEMLAG" record $SIM --no-heap -o yielding.db -- ./yielding >out
 holds yielding.db 1 "SELECT sum(value) * 1000.0 / ((SELECT value FROM machine WHERE key = 'clock_mhz')
         * (SELECT value FROM run_info WHERE key = 'duration_ns')) >= 1.5
         FROM reading JOIN counter USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'"

@@ -172,12 +172,12 @@ sqlite3 memlag.db "UPDATE line_finding SET module = '$PWD/program' WHERE module 
 # Not everything that a path names is a text to read.
 rm src/stream.c
 mkfifo src/stream.c
-timeout 10 "$MEMLAG" report -v >out || fail "a FIFO in place of a source"
+timeout 100 "$MEMLAG" report -v >out || fail "a FIFO in place of a source"
 tr "\n" " " <out | grep -q "Source text not found: .*:[0-9]" || fail "a missing source is not told"
 for source in "truncate -s 1T" "ln -s /proc/self/status"; do
         rm src/stream.c
         $source src/stream.c
-        timeout 10 "$MEMLAG" report -v >out || fail "$source in place of a source"
+        timeout 100 "$MEMLAG" report -v >out || fail "$source in place of a source"
         tr "\n" " " <out | grep -q "Source text not found: .*:[0-9]" || fail "$source is taken for a source"
 done
 
