@@ -12,19 +12,6 @@ record()
         "$MEMLAG" record --force -o "$db" --source clock "$@" 2>err
 }
 
-# await SECONDS PID CONDITION...: until the condition, a command, is true. At most so long, which
-# is to end what hangs; PID is a process that must live until then.
-await()
-{
-        end=$(($(date +%s) + $1)) lives=$2
-        shift 2
-        until "$@" 2>/dev/null; do
-                kill -0 "$lives" 2>/dev/null || "$@" 2>/dev/null || fail "it ended before: $*"
-                [ "$(date +%s)" -lt "$end" ] || fail "waited too long for: $*"
-                sleep 0.02
-        done
-}
-
 # The time that process PID has had for itself on CPUs, in ms: a busy machine gives it late.
 cpu_ms()
 {
@@ -97,11 +84,11 @@ all=$(in_function pick "AND stall_ns > 0")
 [ "$all" -gt 50 ] || fail "$all samples at loads in pick"
 expect "addresses of the pick" "$(in_function pick "AND stall_ns > 0 AND line = $pick
         AND addr IS NOT NULL")" "$all"
-expect "objects of the pick" "$(answer loads.db "SELECT group_concat(DISTINCT name) FROM
+holds loads.db table "SELECT group_concat(DISTINCT name) FROM
         sample JOIN attribution USING (sample_id) JOIN location USING (location_id)
-        LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0")" table
-expect "latencies and levels" "$(answer loads.db "SELECT count(*) FROM sample_view
-        WHERE latency_cycles IS NOT NULL OR level <> 'NA'")" 0
+        LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0"
+holds loads.db 0 "SELECT count(*) FROM sample_view
+        WHERE latency_cycles IS NOT NULL OR level <> 'NA'"
 "$MEMLAG" report -v loads.db >report
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
 tr '\n' ' ' <report | grep -q "contention are not known" ||
@@ -160,10 +147,7 @@ waits=$(answer stores.db "SELECT count(*) FROM sample_view JOIN sample USING (sa
 all=$(answer loads.db "SELECT count(*) FROM sample")
 for by in line function thread; do
         expect "the samples that all shares by $by stand for" "$("$MEMLAG" report --by $by --format json --top 0 loads.db |
-                python3 -c '
-import json, sys
-rows = json.load(sys.stdin)["rows"]
-print("%.3f" % (int(sys.argv[1]) * sum(row["latency_share"] or 0 for row in rows)))' "$all")" "$(answer loads.db "
+                as_json '"%.3f" % ('"$all"' * sum(row["latency_share"] or 0 for row in it["rows"]))')" "$(answer loads.db "
                 SELECT count(*) || '.000' FROM sample WHERE stall_ns > 0")"
 done
 unplaced=$(answer loads.db "SELECT value FROM ledger WHERE kind = 'timer samples on unknown instructions'" |
@@ -252,7 +236,7 @@ END
 in_workers="SELECT DISTINCT object_kind || ' ' || object FROM sample_view
         WHERE function = 'sum' AND object IS NOT NULL ORDER BY 1"
 record workers.db --call-graph dwarf -- ./workers || fail "$(cat err)"
-expect "objects of a caller's frame" "$(answer workers.db "$in_workers")" "stack run::rows"
+holds workers.db "stack run::rows" "$in_workers"
 # Which frame it was is not known without the call stack, and no other's is named.
 record workers.db -- ./workers || fail "$(cat err)"
 expect "objects without call stacks" "$(answer workers.db "$in_workers")" \
@@ -286,12 +270,12 @@ for mode in none fp; do
                 grep -q "samples in the heap tracker" || fail "$mode: not reported"
         "$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
         says "'memlag record --no-heap' does without it" head.txt
-        expect "$mode: places in the tracker" "$(answer mallocs.db "SELECT count(*)
-                FROM location JOIN module USING (module_id) WHERE path LIKE '%vgpreload%'")" 0
+        holds mallocs.db 0 "SELECT count(*)
+                FROM location JOIN module USING (module_id) WHERE path LIKE '%vgpreload%'"
         # Where the kernel trusts the time stamp counter, the tracker asks no clock.
         if grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; then
-                expect "$mode: modules" "$(answer mallocs.db "SELECT count(*) FROM sample_view
-                        WHERE module = '[vdso]'")" 0
+                holds mallocs.db 0 "SELECT count(*) FROM sample_view
+                        WHERE module = '[vdso]'"
         else
                 echo "record_clock: no trusted time stamp counter: clock reads not checked"
         fi
@@ -332,8 +316,8 @@ if [ "$(answer clocks.db "$in_vdso")" -lt 20 ]; then
 else
         # The one function of the vdso that the C library's is said to call: vdso(7). What
         # that calls in turn, as some clocks of virtual machines do, has no symbol.
-        expect "samples in the vdso of another name" "$(answer clocks.db "$in_vdso \
-                AND coalesce(function, '') NOT IN ('__vdso_clock_gettime', '[vdso]')")" 0
+        holds clocks.db 0 "$in_vdso \
+                AND coalesce(function, '') NOT IN ('__vdso_clock_gettime', '[vdso]')"
         named=$(answer clocks.db "$in_vdso AND function = '__vdso_clock_gettime'")
         [ $((2 * named)) -gt "$(answer clocks.db "$in_vdso")" ] ||
                 fail "only $named samples in the vdso have the function's name"
@@ -394,20 +378,19 @@ record brief.db -p $pid --duration 0.2 || fail "$(cat err)"
 kill -0 $pid || fail "the program ended by being recorded for a time"
 "$MEMLAG" record --force -o attached.db --source clock -p $pid 2>attached.err &
 recorder=$!
-await 120 $recorder grep -q "source clock" attached.err
-await 300 $pid has_run $pid $(($(cpu_ms $pid) + 500))
+until_true grep -q "source clock" attached.err
+until_true has_run $pid $(($(cpu_ms $pid) + 500))
 kill -INT $recorder
 wait $recorder || fail "Ctrl-C: status $?: $(cat attached.err)"
 kill -0 $pid || fail "the program ended by being recorded"
 kill $pid
-expect "processes" "$(answer attached.db 'SELECT group_concat(pid) FROM process')" $pid
-expect "its table" "$(answer attached.db "SELECT count(DISTINCT name) FROM data_object
-        WHERE name = 'table'")" 1
+holds attached.db $pid 'SELECT group_concat(pid) FROM process'
+holds attached.db 1 "SELECT count(DISTINCT name) FROM data_object
+        WHERE name = 'table'"
 holds attached.db 1 "SELECT count(*) > 100 FROM sample_view
         WHERE function IN ('chase', 'pick')"
-expect "what was recorded" "$(answer attached.db "SELECT value FROM run WHERE key = 'command'")" \
-        "process $pid"
-expect "no exit status" "$(answer attached.db "SELECT count(*) FROM run WHERE key = 'exit_status'")" 0
+holds attached.db "process $pid" "SELECT value FROM run WHERE key = 'command'"
+holds attached.db 0 "SELECT count(*) FROM run WHERE key = 'exit_status'"
 
 # Threads that are born while the recorder begins: each begins the next one, so that one
 # that is missed is the end of all that follow. Each then works for 50 ms.
@@ -452,12 +435,12 @@ pid=$!
 read -r word <ready || true
 "$MEMLAG" record --force -o births.db --source clock -p $pid 2>births.err &
 recorder=$!
-await 120 $recorder grep -q "source clock" births.err
+until_true grep -q "source clock" births.err
 has_lines()
 {
         [ "$(wc -l <"$1")" -eq "$2" ]
 }
-await 120 $pid has_lines tids 101
+until_true has_lines tids 101
 kill -USR1 $pid
 wait $recorder || fail "births: $(cat births.err)"
 sort -n tids >all
@@ -474,7 +457,7 @@ mkfifo end
 sh -c 'read -r word <end' &
 "$MEMLAG" record --force -o ended.db --source clock -p $! 2>ended.err &
 recorder=$!
-await 120 $recorder grep -q "source clock" ended.err
+until_true grep -q "source clock" ended.err
 echo end >end
 wait $recorder || fail "$(cat ended.err)"
 taskset -c 0 ./loads started >ready & # so that CPU 0 has something to sample
@@ -482,16 +465,16 @@ pid=$!
 read -r word <ready
 "$MEMLAG" record --force -o all.db --source clock -a 2>all.err &
 recorder=$!
-await 120 $recorder grep -q "source clock" all.err
+until_true grep -q "source clock" all.err
 "$MEMLAG" record --force -o one.db --source clock -C 0 --duration 0.2 2>err || fail "$(cat err)"
-await 300 $pid has_run $pid $(($(cpu_ms $pid) + 100))
+until_true has_run $pid $(($(cpu_ms $pid) + 100))
 kill -INT $recorder
 wait $recorder || fail "Ctrl-C: status $?: $(cat all.err)"
 kill $pid
 holds all.db 1 "SELECT count(*) > 10 FROM sample JOIN thread USING (thread_id)
         JOIN process USING (process_id) WHERE pid = $pid"
-expect "complete" "$(answer all.db "SELECT value FROM run WHERE key = 'state'")" complete
-expect "CPUs" "$(answer one.db "SELECT group_concat(DISTINCT cpu) FROM sample")" 0
+holds all.db complete "SELECT value FROM run WHERE key = 'state'"
+holds one.db 0 "SELECT group_concat(DISTINCT cpu) FROM sample"
 
 # A timer that never fired: the report is still that of a timer, not of latencies.
 "$MEMLAG" record --force -o none.db --source clock --freq 1 true 2>err || fail "$(cat err)"
@@ -504,6 +487,6 @@ grep -q " timer samples, " none.txt || fail "no timer's report: $(cat none.txt)"
 for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
         ends 143 record short.db -- sh -c 'kill -TERM $$'
         ! grep -q "nothing was recorded" err || fail "run $number that ends itself: $(cat err)"
-        expect "its processes" "$(answer short.db 'SELECT count(*) FROM process')" 1
+        holds short.db 1 'SELECT count(*) FROM process'
         rm short.db
 done
