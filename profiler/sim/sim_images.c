@@ -139,6 +139,14 @@ static int take_latest_counters(struct sim_images *images, size_t number,
         return rc;
 }
 
+/* Of the command itself the target's end is told. */
+static int note_signalled(struct sim_images *images, size_t number, struct diag *diag)
+{
+        return sink_loss(images->sink, "processes ended by a signal",
+                         images->images[number].ring.slice->parent != 0, "processes",
+                         diag);
+}
+
 static int end_by_record(struct sim_images *images, size_t number,
                          const struct simpmu_record *end, struct diag *diag)
 {
@@ -146,11 +154,8 @@ static int end_by_record(struct sim_images *images, size_t number,
         bool exec_follows = (end->flags & SIMPMU_EXECED) && !native;
         int rc = sink_loss(images->sink, "programs that the simulated PMU cannot run",
                            native, "programs", diag);
-        if (rc == 0) /* of the command itself the target's end is told */
-                rc = sink_loss(images->sink, "processes ended by a signal",
-                               (end->flags & SIMPMU_SIGNALLED) &&
-                                   images->images[number].ring.slice->parent != 0,
-                               "processes", diag);
+        if (rc == 0 && (end->flags & SIMPMU_SIGNALLED))
+                rc = note_signalled(images, number, diag);
         if (rc == 0)
                 rc = take_latest_counters(images, number, diag);
         if (rc < 0)
@@ -403,6 +408,12 @@ static bool executes(const struct image *image)
                 __atomic_load_n(&image->ring.slice->executing, __ATOMIC_ACQUIRE));
 }
 
+/* SIGKILL leaves no last record. */
+static bool was_killed(const struct image *image)
+{
+        return image->state == IMAGE_RUNNING && !image->lived && !executes(image);
+}
+
 /* Returns the ledger's name for a process that outlives the command, or whose end was
  * not recorded; NULL: neither. Between two programs a process holds no lock, and its
  * liveness is unknown. Likewise unknown is a child that has not begun: it may have been
@@ -437,7 +448,10 @@ int sim_images_finish(struct sim_images *images, struct diag *diag)
         sim_images_stop(images);
         for (size_t i = 0; rc == 0 && i < images->active_count; i++) {
                 struct image *image = &images->images[images->active[i]];
-                if (image->state == IMAGE_RUNNING || image->state == IMAGE_DAMAGED)
+                if (was_killed(image))
+                        rc = note_signalled(images, images->active[i], diag);
+                if (rc == 0 &&
+                    (image->state == IMAGE_RUNNING || image->state == IMAGE_DAMAGED))
                         rc = end_image(images, images->active[i], time_reached(image),
                                        false, diag);
         }

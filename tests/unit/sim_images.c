@@ -414,6 +414,21 @@ TEST(a_killed_process_ends_at_the_time_it_had_reached)
         expect_int("SELECT count(*) FROM ledger", 0);
 }
 
+/* The end of the command itself is told elsewhere. */
+TEST(a_killed_child_is_counted)
+{
+        struct simpmu_slice *parent = start_process();
+        put_fork(parent, 100, 1);
+        struct simpmu_slice *child = claim(100);
+        child->parent = 1;
+        put_process(child, SIMPMU_FORKED, 11, 1, 100);
+        drain();
+        slice_end(parent, SIMPMU_EXITED, 200);
+        finish();
+        expect_ledger("processes ended by a signal", 1);
+        expect_int("SELECT count(*) FROM ledger", 1);
+}
+
 TEST(claimed_slices_without_a_process_are_harmless)
 {
         claim(0);
