@@ -295,8 +295,9 @@ static int build_argv(struct source *source, char **command, struct diag *diag)
             "--trace-children=yes", "--vgdb=no",
             /* At once; each costs some kilobytes of every process. */
             "--max-threads=4000",
-            /* Otherwise Valgrind optimises loads with unused values away. */
-            "--vex-iropt-register-updates=allregs-at-mem-access",
+            /* Otherwise Valgrind optimises loads with unused values away, and their
+             * faults: a Java thread would not stop for the garbage collector. */
+            "--vex-iropt-register-updates=allregs-at-each-insn",
             /* Blocks that follow jumps translate cold code several times. */
             "--vex-guest-chase=no", "-q",
             "--main-stacksize=0",           /* written to by the launcher */

@@ -94,6 +94,22 @@ grep -q '^argument a-name-that' recorded
 grep '^argument\|^-' alone >called
 grep '^argument\|^-' recorded | cmp called -
 
+# A load faults also where nobody uses its value.
+program faults <<'END'
+static void end(int number)
+{
+        _exit(number == SIGSEGV ? 7 : 1);
+}
+int main(void)
+{
+        signal(SIGSEGV, end);
+        __asm__ volatile("mov (%0), %%eax; xor %%eax, %%eax" : : "r"(8L) : "eax", "cc");
+        return 0;
+}
+END
+ends 7 ./faults
+ends 7 "$MEMLAG" record $LOADS --force -o faults.db -- ./faults
+
 # Limits that a program sets on itself are set, are kept to, and do not end the engine.
 program limits -fno-builtin <<'END'
 static void limit(int resource, rlim_t soft, rlim_t hard)

@@ -86,7 +86,7 @@ static IRExpr *plus_register(struct pass *pass, IRExpr *address, Int number, Int
 }
 
 /* VEX emits nothing for a prefetch, so this decodes its bytes. The registers come from
- * the guest's state, which is up to date here because of register_updates.c. */
+ * the guest's state, which is up to date at each instruction (source_sim.c). */
 void cache_control_add_prefetch(struct pass *pass, const IRStmt *mark)
 {
         const UInt length = mark->Ist.IMark.len;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tried with Valgrind 3.19.0, 3.24.0 and 3.27.1.
  *
- * Valgrind stores the guest's registers at memory accesses. It does not regard a
- * prefetch as an access, so a register used only by a prefetch would never be
- * computed. Therefore blocks with a prefetch store registers at each instruction.
  * Valgrind checks code outside files before it runs; this file extends the check to
  * files that may change. A function of the program's allocator begins a block: all
  * registers then have their values at entry. Knows nothing of the model. */
@@ -13,7 +10,6 @@
 
 #include "code_changes.h"
 #include "instrument/own_heap.h"
-#include "prefetch_instruction.h"
 
 extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *arguments);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments);
@@ -24,29 +20,14 @@ typedef UInt (*needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExt
 static needs_self_check engines_own;
 static Bool (*engines_chasing)(void *, Addr);
 
-/* Bytes within another instruction may look like a prefetch: that only takes time. */
-static Bool may_prefetch(const UChar *code, UInt length)
-{
-        struct prefetch_instruction prefetch;
-
-        for (UInt at = 0; at < length; at++) {
-                if (prefetch_instruction_decode(code + at, length - at, &prefetch))
-                        return True;
-        }
-        return False;
-}
-
-static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
-                                    const VexGuestExtents *extents)
+static UInt checks_of(void *opaque, VexRegisterUpdates *updates,
+                      const VexGuestExtents *extents)
 {
         UInt checks = engines_own(opaque, updates, extents);
 
-        for (UInt i = 0; i < extents->n_used; i++) {
+        for (UInt i = 0; i < extents->n_used; i++)
                 if (code_may_change((Addr)extents->base[i], extents->len[i]))
                         checks |= 1u << i;
-                if (may_prefetch((const UChar *)(Addr)extents->base[i], extents->len[i]))
-                        *updates = VexRegUpdAllregsAtEachInsn;
-        }
         return checks;
 }
 
@@ -61,6 +42,6 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments)
         engines_own = arguments->needs_self_check;
         engines_chasing = arguments->chase_into_ok;
         arguments->chase_into_ok = may_go_on_into;
-        arguments->needs_self_check = choose_register_updates;
+        arguments->needs_self_check = checks_of;
         return __real_LibVEX_Translate(arguments);
 }
