@@ -144,6 +144,8 @@ static int check_start(const struct subject *subject, int fd, char *start, size_
                 const char *objection = elf_objection(subject, fd, start, length);
                 return objection ? cannot_run(subject, diag, objection) : 0;
         }
+        if (length == 0)
+                return cannot_run(subject, diag, "it is empty");
         if (length < 2 || memcmp(start, "#!", 2) != 0)
                 return cannot_run(subject, diag,
                                   "it is neither an ELF program nor a script that begins "
