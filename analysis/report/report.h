@@ -108,8 +108,9 @@ struct report_summary {
         int64_t saturated_intervals; /* other intervals with saturated DRAM */
         int64_t unknown_intervals;   /* the counters do not decide contention */
         double contended_time_share;
-        double contended_use; /* mean share of the peak used there; NAN: unknown */
-        double left_share;    /* least bandwidth left in other intervals; NAN: unknown */
+        double short_time_share; /* contended or saturated */
+        double contended_use;    /* mean share of the peak used there; NAN: unknown */
+        double left_share; /* least bandwidth left in other intervals; NAN: unknown */
         double contended_lmrl_cycles; /* mean; NAN without such intervals */
         double other_lmrl_cycles;
         bool thresholds_of_machine; /* thresholds not derived from the run itself */

@@ -113,21 +113,22 @@ static void say_short(FILE *text, const struct report_summary *summary)
                         100 * summary->contended_use);
         } else
                 fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
-                        100 * summary->contended_time_share);
+                        100 * summary->short_time_share);
 }
 
 static void say_bandwidth(FILE *text, const struct report_summary *summary)
 {
         int64_t known = summary->intervals - summary->unknown_intervals;
         bool near = summary->left_share >= 0 && summary->left_share < KNEE_LEFT;
-        if (summary->without_waits || (known <= 0 && !near))
+        bool is_short = summary->contended_intervals + summary->saturated_intervals > 0;
+        if (summary->without_waits || (known <= 0 && !near && !is_short))
                 return;
-        if (known <= 0)
-                fputs(" Whether DRAM bandwidth was short is not known", text);
-        else if (summary->contended_intervals == 0)
-                fputs(" DRAM bandwidth was not short", text);
-        else
+        if (is_short)
                 say_short(text, summary);
+        else
+                fputs(known <= 0 ? " Whether DRAM bandwidth was short is not known"
+                                 : " DRAM bandwidth was not short",
+                      text);
         if (near)
                 fprintf(text, ", and %.0f %% of it was left at the busiest of the rest",
                         100 * summary->left_share);

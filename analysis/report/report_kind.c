@@ -193,6 +193,8 @@ static const struct report_kind kinds[] = {
             REPORT_ALLOCATED_SHARE("latency_share") "AS latency,"),
         .stalled = true,
         .alignment = "rrrrrrll",
+        .none = "No sample is in memory that the program was seen to allocate; --by object "
+                "shows where samples are.",
         .legend = "latency: the object's share of that of all samples; "
                   REPORT_ALLOCATIONS_LEGEND,
         .brief_legend = REPORT_ALLOCATIONS_BRIEF,

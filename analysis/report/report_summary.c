@@ -57,7 +57,9 @@ static const char interval_sql[] =
     "      WHERE bound IS NOT 'bandwidth'),"
     " (SELECT sum(use_ratio * (u.end_ns - u.start_ns)) / sum(u.end_ns - u.start_ns)"
     "  FROM utilisation_view AS u JOIN interval USING (interval_id)"
-    "  WHERE contended = 1 AND use_ratio IS NOT NULL)"
+    "  WHERE contended = 1 AND use_ratio IS NOT NULL),"
+    " coalesce(1.0 * sum(end_ns - start_ns) FILTER (WHERE contended = 1"
+    "   OR bound = 'bandwidth') / sum(end_ns - start_ns), 0)"
     " FROM interval_view";
 
 static const char latency_sql[] =
@@ -148,6 +150,7 @@ static int take_intervals(void *context, sqlite3_stmt *row)
         summary->saturated_intervals = sqlite3_column_int64(row, 6);
         summary->left_share = real_or_nan(row, 7);
         summary->contended_use = real_or_nan(row, 8);
+        summary->short_time_share = sqlite3_column_double(row, 9);
         return 0;
 }
 
