@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "answers.h"
+#include "append.h"
 #include "code_names.h"
-#include "compare.h"
 #include "data.h"
 #include "globals.h"
 #include "rule.h"
@@ -290,8 +290,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
 
         if (!error && count > 0)
                 error = memory_slots_read(&linkage.memory, file);
-        if (count > 1)
-                qsort(accesses, count, sizeof(*accesses), compare_accesses);
+        SORT(accesses, count, compare_accesses);
         if (!error)
                 error = find_in_functions(reader, file, &linkage, accesses, count);
         if (!error && count > 0)

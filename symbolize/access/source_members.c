@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compare.h"
+#include "append.h"
 #include "source_expression.h"
 
 enum {
@@ -158,8 +158,7 @@ int source_members_find(struct access **accesses, size_t count, const char *prog
 
         if (!program || stat(program, &status) != 0)
                 return 0;
-        if (count > 1)
-                qsort(accesses, count, sizeof(*accesses), compare_lines);
+        SORT(accesses, count, compare_lines);
         for (size_t i = 0, end; i < count && !error; i = end) {
                 uint32_t name = accesses[i]->code->file;
 

@@ -16,6 +16,19 @@
 #define PUSH(list, ...)                                                                  \
         APPEND((list)->items, (list)->count, (list)->capacity, __VA_ARGS__)
 
+/* In a function that compares two for qsort() and bsearch(): returns, unless A and B are
+ * the same. */
+#define COMPARE(a, b)                                                                    \
+        if ((a) != (b))                                                                  \
+        return (a) < (b) ? -1 : 1
+
+/* qsort() of ITEMS, which may be NULL where there are none. */
+#define SORT(items, count, compare)                                                      \
+        do {                                                                             \
+                if ((count) > 1)                                                         \
+                        qsort((items), (count), sizeof(*(items)), (compare));            \
+        } while (0)
+
 /* The following is for items that begin with a uint64_t, by which they are ordered. */
 
 /* For qsort() and bsearch(). */
@@ -33,19 +46,25 @@ static inline bool number_is_below(const void *item, const void *key)
         return number_order(item, key) < 0;
 }
 
-/* The first of COUNT items that begins with NUMBER or more. */
-static inline size_t number_from(const void *items, size_t count, size_t item_bytes,
-                                 uint64_t number)
+static inline bool number_is_up_to(const void *item, const void *key)
 {
-        return array_count_before(items, count, item_bytes, number_is_below, &number);
+        return number_order(item, key) <= 0;
 }
 
+/* The number of items that begin with less than NUMBER: the index of the first other. */
+#define NUMBER_FROM(items, count, number)                                                \
+        array_count_before(items, count, sizeof(*(items)), number_is_below,              \
+                           &(uint64_t){number})
+
+/* The number of items that begin with NUMBER or less. */
+#define NUMBER_UNTIL(items, count, number)                                               \
+        array_count_before(items, count, sizeof(*(items)), number_is_up_to,              \
+                           &(uint64_t){number})
+
 /* The item that begins with NUMBER, or NULL. */
-static inline const void *number_find(const void *items, size_t count, size_t item_bytes,
-                                      uint64_t number)
-{
-        return count > 0 ? bsearch(&number, items, count, item_bytes, number_order)
-                         : NULL;
-}
+#define NUMBER_FIND(items, count, number)                                                \
+        ((count) > 0 ? bsearch(&(uint64_t){number}, items, count, sizeof(*(items)),      \
+                               number_order)                                             \
+                     : NULL)
 
 #endif

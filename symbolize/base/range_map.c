@@ -6,30 +6,25 @@
 
 #include <stdlib.h>
 
-#include "array.h"
+#include "append.h"
 
 int range_map_add(struct range_map *map, uint64_t low, uint64_t high, uint32_t value)
 {
         if (low >= high)
                 return 0;
-        if (map->count >= UINT32_MAX ||
-            array_reserve(&map->items, &map->capacity, map->count, sizeof(*map->items)) <
-                0)
-                return -ENOMEM;
-        map->items[map->count] = (struct range){low, high, value, (uint32_t)map->count};
-        map->count++;
-        return 0;
+        const struct range range = {low, high, value, (uint32_t)map->count};
+
+        return map->count < UINT32_MAX ? PUSH(map, range) : -ENOMEM;
 }
 
 static int compare_outer_first(const void *left, const void *right)
 {
         const struct range *a = left, *b = right;
 
-        if (a->low != b->low)
-                return a->low < b->low ? -1 : 1;
-        if (a->high != b->high)
-                return a->high > b->high ? -1 : 1;
-        return a->order < b->order ? -1 : a->order > b->order;
+        COMPARE(a->low, b->low);
+        COMPARE(b->high, a->high);
+        COMPARE(a->order, b->order);
+        return 0;
 }
 
 static int emit(struct range_map *flat, uint64_t low, const struct range *source,
@@ -72,8 +67,7 @@ int range_map_build(struct range_map *map)
         uint64_t position = 0;
         int error = open ? 0 : -ENOMEM;
 
-        if (map->count > 1)
-                qsort(map->items, map->count, sizeof(*map->items), compare_outer_first);
+        SORT(map->items, map->count, compare_outer_first);
         for (size_t i = 0; i < map->count && !error; i++) {
                 const struct range *next = &map->items[i];
 
@@ -95,17 +89,10 @@ int range_map_build(struct range_map *map)
 
 const struct range *range_map_find(const struct range_map *map, uint64_t addr)
 {
-        size_t low = 0, high = map->count;
+        size_t until = NUMBER_UNTIL(map->items, map->count, addr);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (map->items[middle].low <= addr)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low > 0 && addr < map->items[low - 1].high ? &map->items[low - 1] : NULL;
+        return until > 0 && addr < map->items[until - 1].high ? &map->items[until - 1]
+                                                              : NULL;
 }
 
 void range_map_free(struct range_map *map)

@@ -71,7 +71,7 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
 
 size_t flow_code_from(const struct flow_code *code, uint64_t vaddr)
 {
-        return number_from(code->steps, code->step_count, sizeof(*code->steps), vaddr);
+        return NUMBER_FROM(code->steps, code->step_count, vaddr);
 }
 
 size_t flow_code_at(const struct flow_code *code, uint64_t vaddr)
@@ -153,17 +153,7 @@ static int make_blocks(struct flow_code *code, const bool *leaders)
 
 size_t flow_code_block(const struct flow_code *code, size_t step)
 {
-        size_t low = 0, high = code->block_count;
-
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                if (code->blocks[middle].first <= step)
-                        low = middle;
-                else
-                        high = middle;
-        }
-        return low;
+        return NUMBER_UNTIL(code->blocks, code->block_count, step) - 1;
 }
 
 static void connect_blocks(struct flow_code *code)
@@ -199,8 +189,7 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
 
         if (error)
                 return error == -ENOENT ? -EILSEQ : error;
-        if (code->step_count > 1)
-                qsort(code->steps, code->step_count, sizeof(*code->steps), number_order);
+        SORT(code->steps, code->step_count, number_order);
         bool *leaders = calloc(code->step_count + 1, sizeof(*leaders));
 
         if (!leaders)

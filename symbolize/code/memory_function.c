@@ -71,8 +71,7 @@ int memory_slots_read(struct memory_slots *slots, const struct elf_file *file)
 {
         int error = relocations_each(file, take, slots);
 
-        if (slots->count > 1)
-                qsort(slots->items, slots->count, sizeof(*slots->items), number_order);
+        SORT(slots->items, slots->count, number_order);
         return error;
 }
 
@@ -97,8 +96,8 @@ enum memory_function memory_function_called(const struct memory_slots *slots,
         if (!call->has_memory || memory->base != REGISTER_NONE ||
             memory->index != REGISTER_NONE || memory->thread_local)
                 return MEMORY_NONE;
-        const struct memory_slot *slot = number_find(
-            slots->items, slots->count, sizeof(*slot), (uint64_t)memory->displacement);
+        const struct memory_slot *slot =
+            NUMBER_FIND(slots->items, slots->count, (uint64_t)memory->displacement);
 
         return slot ? slot->function : MEMORY_NONE;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "compare.h"
+#include "append.h"
 #include "type_field.h"
 
 enum { PAIRS_AT_MOST = 1 << 16 };
@@ -79,7 +79,7 @@ int rival_variables_find(struct variables *variables, struct type_reader *reader
         for (size_t i = 0; i < variables->value_count; i++)
                 if (!variables->values[i].from_set)
                         list[count++] = &variables->values[i];
-        qsort(list, count, sizeof(struct register_variable *), compare);
+        SORT(list, count, compare);
         for (size_t i = 0; i < count; i++) {
                 for (size_t j = i + 1; j < count && same_place(list[i], list[j]) &&
                                        list[j]->low < list[i]->high;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "compare.h"
+#include "append.h"
 #include "name.h"
 
 enum { VARIABLES_LIMIT = 8, PAIRS_AT_MOST = 1 << 20 };
@@ -64,7 +64,7 @@ int shared_places_find(struct variables *variables, const struct types *types)
         for (size_t i = 0; i < variables->frame_count; i++)
                 if (variables->frames[i].scoped)
                         list[count++] = &variables->frames[i];
-        qsort(list, count, sizeof(struct frame_variable *), compare_places);
+        SORT(list, count, compare_places);
         mark_sharers(types, list, count);
         free(list);
         return 0;

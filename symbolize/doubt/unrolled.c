@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "append.h"
-#include "compare.h"
+
 #include "die_walk.h"
 #include "flow_effect.h"
 #include "flow_operand.h"
@@ -236,9 +236,7 @@ static bool has_copies(const struct loads *loads, const struct load *load,
 
 static void judge(const struct loads *loads, struct flow_answer *answer)
 {
-        const struct load key = {.vaddr = answer->vaddr};
-        const struct load *load =
-            bsearch(&key, loads->items, loads->count, sizeof(key), number_order);
+        const struct load *load = NUMBER_FIND(loads->items, loads->count, answer->vaddr);
 
         if (!load || place_begin(&load->place) < 0)
                 return;

@@ -191,8 +191,7 @@ bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
                 return false;
         uint64_t offset = dwarf_dieoffset(unit);
 
-        *number =
-            number_from(file->units, file->unit_count, sizeof(*file->units), offset);
+        *number = NUMBER_FROM(file->units, file->unit_count, offset);
         return *number < file->unit_count && file->units[*number].die_offset == offset;
 }
 

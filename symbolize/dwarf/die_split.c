@@ -56,17 +56,15 @@ static int read_bases(struct dwarf_file *file)
                 bases->addresses[bases->count] = skeleton.addr_base;
                 bases->ranges[bases->count++] = skeleton.ranges_base;
         }
-        qsort(bases->addresses, bases->count, sizeof(*bases->addresses), number_order);
-        qsort(bases->ranges, bases->count, sizeof(*bases->ranges), number_order);
+        SORT(bases->addresses, bases->count, number_order);
+        SORT(bases->ranges, bases->count, number_order);
         return 0;
 }
 
 /* The first of COUNT BASES above BASE; 0: there is none. */
 static uint64_t next_base(const uint64_t *bases, size_t count, uint64_t base)
 {
-        size_t next = base == UINT64_MAX
-                          ? count
-                          : number_from(bases, count, sizeof(*bases), base + 1);
+        size_t next = NUMBER_UNTIL(bases, count, base);
 
         return next < count ? bases[next] : 0;
 }

@@ -38,7 +38,7 @@ struct run {
 
 static size_t first_from(const struct run *run, uint64_t vaddr)
 {
-        return number_from(run->answers, run->count, sizeof(*run->answers), vaddr);
+        return NUMBER_FROM(run->answers, run->count, vaddr);
 }
 
 static void go_to_answer(struct run *run, size_t next)

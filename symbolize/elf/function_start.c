@@ -28,8 +28,7 @@ static bool spend(struct walk *walk, uint64_t cost)
 /* Of overlapping functions, the function that begins last counts. */
 static void answer(struct walk *walk, uint64_t low, uint64_t bytes)
 {
-        for (size_t i =
-                 number_from(walk->starts, walk->count, sizeof(*walk->starts), low);
+        for (size_t i = NUMBER_FROM(walk->starts, walk->count, low);
              i < walk->count && walk->starts[i].vaddr - low < bytes && spend(walk, 1);
              i++) {
                 struct function_start *start = &walk->starts[i];

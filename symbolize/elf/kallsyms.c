@@ -77,9 +77,7 @@ int kallsyms_read(struct kallsyms *kallsyms, const char *path, struct string_poo
                                  "as root: to others it does not show addresses)",
                                  path);
         fclose(in);
-        if (kallsyms->count > 1)
-                qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols),
-                      compare);
+        SORT(kallsyms->symbols, kallsyms->count, compare);
         return error;
 }
 
@@ -89,17 +87,9 @@ void kallsyms_free(struct kallsyms *kallsyms)
         *kallsyms = (struct kallsyms){0};
 }
 
-/* How many symbols begin at ADDR or before. */
-static size_t count_until(const struct kallsyms *kallsyms, uint64_t addr)
-{
-        return addr == UINT64_MAX ? kallsyms->count
-                                  : number_from(kallsyms->symbols, kallsyms->count,
-                                                sizeof(*kallsyms->symbols), addr + 1);
-}
-
 uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
 {
-        size_t low = count_until(kallsyms, addr);
+        size_t low = NUMBER_UNTIL(kallsyms->symbols, kallsyms->count, addr);
 
         if (low == 0 || addr - kallsyms->symbols[low - 1].addr >= FUNCTION_MAX_BYTES)
                 return 0;
@@ -113,7 +103,7 @@ uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
 bool kallsyms_has(const struct kallsyms *kallsyms, const struct string_pool *names,
                   uint64_t addr, const char *name)
 {
-        for (size_t i = count_until(kallsyms, addr);
+        for (size_t i = NUMBER_UNTIL(kallsyms->symbols, kallsyms->count, addr);
              i > 0 && kallsyms->symbols[i - 1].addr == addr; i--) {
                 const char *text = string_pool_text(names, kallsyms->symbols[i - 1].name);
 

@@ -40,8 +40,7 @@ static int take_slot(void *context, const struct relocation *relocation)
 
 static const char *function_of(const struct slots *slots, uint64_t vaddr)
 {
-        const struct slot *found =
-            number_find(slots->items, slots->count, sizeof(*found), vaddr);
+        const struct slot *found = NUMBER_FIND(slots->items, slots->count, vaddr);
 
         return found ? found->function : NULL;
 }
@@ -107,8 +106,7 @@ int plt_read(struct plt *plt, const struct elf_file *file)
         struct slots slots = {0};
         int error = relocations_each(file, take_slot, &slots);
 
-        if (slots.count > 1)
-                qsort(slots.items, slots.count, sizeof(*slots.items), number_order);
+        SORT(slots.items, slots.count, number_order);
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !error; i++) {
                 Elf_Scn *scn = elf_section_named(file->elf, tables[i]);
 

@@ -153,11 +153,10 @@ static int compare_symbols(const void *left, const void *right)
 {
         const struct symbol *a = left, *b = right;
 
-        if (a->vaddr != b->vaddr)
-                return a->vaddr < b->vaddr ? -1 : 1;
-        if (a->rank != b->rank)
-                return a->rank < b->rank ? -1 : 1;
-        return a->order > b->order ? -1 : a->order < b->order;
+        COMPARE(a->vaddr, b->vaddr);
+        COMPARE(a->rank, b->rank);
+        COMPARE(b->order, a->order);
+        return 0;
 }
 
 /* The size of the largest thing of SYMBOL's kind that begins where the FIRST of the
@@ -235,9 +234,7 @@ static int build_maps(struct symbol_table *table, const struct elf_file *file)
 {
         int error;
 
-        if (table->count > 1)
-                qsort(table->symbols, table->count, sizeof(*table->symbols),
-                      compare_symbols);
+        SORT(table->symbols, table->count, compare_symbols);
         error = add_sized(table);
         return error ? error : add_unsized(table, file);
 }

@@ -86,8 +86,7 @@ int thread_slots_read(struct thread_slots *slots, const struct elf_file *file)
         struct search search = {slots, file};
         int error = file->thread_bytes > 0 ? relocations_each(file, take, &search) : 0;
 
-        if (slots->count > 1)
-                qsort(slots->items, slots->count, sizeof(*slots->items), number_order);
+        SORT(slots->items, slots->count, number_order);
         return error;
 }
 
@@ -100,8 +99,7 @@ void thread_slots_free(struct thread_slots *slots)
 const struct thread_slot *thread_slots_find(const struct thread_slots *slots,
                                             uint64_t vaddr, enum thread_slot_kind kind)
 {
-        const struct thread_slot *found =
-            number_find(slots->items, slots->count, sizeof(*found), vaddr);
+        const struct thread_slot *found = NUMBER_FIND(slots->items, slots->count, vaddr);
 
         return found && found->kind == kind ? found : NULL;
 }

@@ -83,8 +83,7 @@ static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
         const struct bulk_table table = {"ip_location", "process_id, ip, location_id",
                                          put_ip, sweep->ip_count};
 
-        if (sweep->ip_count > 1)
-                qsort(sweep->ips, sweep->ip_count, sizeof(*sweep->ips), compare_ips);
+        SORT(sweep->ips, sweep->ip_count, compare_ips);
         return bulk_insert_tables(&table, 1, sweep, db, diag);
 }
 

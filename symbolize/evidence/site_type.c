@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "compare.h"
+#include "append.h"
 
 struct told_site {
         uint32_t site;   /* its name */

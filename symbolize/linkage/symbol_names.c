@@ -116,9 +116,7 @@ static bool of_memory(const char *name)
 
 void symbol_names_order(struct symbol_names *names)
 {
-        if (names->link_count > 1)
-                qsort(names->links, names->link_count, sizeof(*names->links),
-                      compare_links);
+        SORT(names->links, names->link_count, compare_links);
 }
 
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link)

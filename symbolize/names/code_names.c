@@ -79,8 +79,7 @@ static size_t list_asked(const struct range_map *units, bool all_units,
                 else
                         places[i]->unread = !all_units;
         }
-        if (listed > 1)
-                qsort(asked, listed, sizeof(*asked), compare_asked);
+        SORT(asked, listed, compare_asked);
         return listed;
 }
 
@@ -131,7 +130,7 @@ static int find_starts(const struct elf_file *file, struct code_place **places,
 
                 if (!is_unnamed(places[i]))
                         continue;
-                found = number_find(starts, unnamed, sizeof(*found), places[i]->vaddr);
+                found = NUMBER_FIND(starts, unnamed, places[i]->vaddr);
                 places[i]->has_start = found->found;
                 places[i]->start = found->start;
         }

@@ -75,8 +75,8 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
                 if (error)
                         return error;
                 size_t up_to =
-                    number_from(scopes->items + inside.first, inside.end - inside.first,
-                                sizeof(*scopes->items), (uintptr_t)die->addr + 1);
+                    NUMBER_UNTIL(scopes->items + inside.first, inside.end - inside.first,
+                                 (uintptr_t)die->addr);
 
                 if (up_to == 0)
                         return 0;

@@ -58,8 +58,7 @@ struct asked_ranges {
 /* Whether any of the unit's addresses is from LOW up to HIGH. */
 static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
 {
-        size_t from =
-            number_from(unit->asked, unit->asked_count, sizeof(*unit->asked), low);
+        size_t from = NUMBER_FROM(unit->asked, unit->asked_count, low);
 
         return from < unit->asked_count && unit->asked[from].vaddr < high;
 }

@@ -276,8 +276,7 @@ int data_find(struct type_reader *reader, const struct elf_file *file,
 {
         int error = 0;
 
-        if (count > 1)
-                qsort(places, count, sizeof(*places), compare_places);
+        SORT(places, count, compare_places);
         for (size_t i = 0; i < count; i++) {
                 places[i]->type = TYPE_NONE;
                 answer_symbol(symbols, places[i], names);

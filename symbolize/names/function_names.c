@@ -90,9 +90,8 @@ static int compare_namesakes(const void *left, const void *right)
 
         if (order != 0)
                 return order;
-        return a->function->line < b->function->line
-                   ? -1
-                   : a->function->line > b->function->line;
+        COMPARE(a->function->line, b->function->line);
+        return 0;
 }
 
 /* Where the component of PATH that ends before END begins. */

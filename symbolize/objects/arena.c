@@ -56,6 +56,11 @@ static int compare_spans(const void *left, const void *right)
         return a->start < b->start ? -1 : a->start > b->start;
 }
 
+static bool is_until(const void *item, const void *key)
+{
+        return compare_spans(item, key) <= 0;
+}
+
 /* Merges adjacent spans. */
 static void join(struct spans *spans)
 {
@@ -82,19 +87,10 @@ static void join(struct spans *spans)
 
 static struct span *find_span(const struct spans *spans, uint32_t process, uint64_t addr)
 {
-        size_t low = 0, high = spans->count;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const struct span *span = &spans->items[middle];
-
-                if (span->process < process ||
-                    (span->process == process && span->start <= addr))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        struct span *span = low ? &spans->items[low - 1] : NULL;
+        const struct span key = {.start = addr, .process = process};
+        size_t until =
+            array_count_before(spans->items, spans->count, sizeof(key), is_until, &key);
+        struct span *span = until ? &spans->items[until - 1] : NULL;
 
         return span && span->process == process && addr < span->end ? span : NULL;
 }

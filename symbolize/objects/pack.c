@@ -119,8 +119,7 @@ void pack_order_codes(struct raw *raw)
 {
         size_t kept = 0;
 
-        if (raw->code_count > 0)
-                qsort(raw->codes, raw->code_count, sizeof(*raw->codes), compare_codes);
+        SORT(raw->codes, raw->code_count, compare_codes);
         for (size_t i = 0; i < raw->code_count; i++)
                 if (kept == 0 ||
                     compare_codes(&raw->codes[kept - 1], &raw->codes[i]) != 0)
@@ -160,6 +159,5 @@ void pack_order_totals(struct raw *raw)
         for (size_t i = 1; i < raw->total_count && ordered; i++)
                 ordered = compare_totals(&raw->totals[i - 1], &raw->totals[i]) <= 0;
         if (!ordered)
-                qsort(raw->totals, raw->total_count, sizeof(*raw->totals),
-                      compare_totals);
+                SORT(raw->totals, raw->total_count, compare_totals);
 }

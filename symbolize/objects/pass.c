@@ -43,11 +43,10 @@ static int compare_dates(const void *left, const void *right)
 {
         const struct stack_date *a = left, *b = right;
 
-        if (a->process != b->process)
-                return a->process < b->process ? -1 : 1;
-        if (a->time_ns != b->time_ns)
-                return a->time_ns < b->time_ns ? -1 : 1;
-        return a->stack < b->stack ? -1 : a->stack > b->stack;
+        COMPARE(a->process, b->process);
+        COMPARE(a->time_ns, b->time_ns);
+        COMPARE(a->stack, b->stack);
+        return 0;
 }
 
 /* The start of each process's dates; dates without a process come last. */
@@ -75,9 +74,7 @@ static void list_dates(struct sweep *sweep, const int64_t *first_ns)
                 if (first_ns[i] != INT64_MAX)
                         sweep->dates[sweep->date_count++] = (struct stack_date){
                             first_ns[i], raw->stacks[i].process, (uint32_t)i};
-        if (sweep->date_count > 1)
-                qsort(sweep->dates, sweep->date_count, sizeof(*sweep->dates),
-                      compare_dates);
+        SORT(sweep->dates, sweep->date_count, compare_dates);
 }
 
 int pass_date_stacks(struct sweep *sweep)

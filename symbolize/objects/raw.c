@@ -47,22 +47,19 @@ static int each_row(struct reader *reader, const char *sql, read_row *read)
         return error;
 }
 
+static bool id_is_below(const void *item, const void *key)
+{
+        return *(const int64_t *)item < *(const int64_t *)key;
+}
+
 /* Ids mostly have no gaps. */
 uint32_t raw_index(int64_t id, const int64_t *ids, size_t count)
 {
-        size_t low = 0, high = count;
-
         if (id >= 1 && (uint64_t)id <= count && ids[id - 1] == id)
                 return (uint32_t)(id - 1);
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
+        size_t at = array_count_before(ids, count, sizeof(*ids), id_is_below, &id);
 
-                if (ids[middle] < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < count && ids[low] == id ? (uint32_t)low : RAW_NONE;
+        return at < count && ids[at] == id ? (uint32_t)at : RAW_NONE;
 }
 
 static uint32_t column_index(sqlite3_stmt *row, int column, const int64_t *ids,

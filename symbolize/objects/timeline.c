@@ -87,13 +87,10 @@ int timeline_sort(struct timeline *timeline)
         timeline->ends = malloc((timeline->count + 1) * sizeof(*timeline->ends));
         if (!timeline->ends)
                 return -ENOMEM;
-        if (timeline->count == 0)
-                return 0;
-        qsort(timeline->starts, timeline->count, sizeof(*timeline->starts),
-              compare_starts);
-        memcpy(timeline->ends, timeline->starts,
-               timeline->count * sizeof(*timeline->ends));
-        qsort(timeline->ends, timeline->count, sizeof(*timeline->ends), compare_ends);
+        SORT(timeline->starts, timeline->count, compare_starts);
+        for (size_t i = 0; i < timeline->count; i++)
+                timeline->ends[i] = timeline->starts[i];
+        SORT(timeline->ends, timeline->count, compare_ends);
         return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "append.h"
 
 struct split_type {
         uint64_t signature;
@@ -62,8 +62,7 @@ static int read_rows(struct split_types *types, const struct split_package *pack
         for (uint32_t i = 0; i < count; i++)
                 types->rows[i] =
                     (struct split_types_row){together(types, i + 1), i + 1, false};
-        if (count > 1)
-                qsort(types->rows, count, sizeof(*types->rows), compare_rows);
+        SORT(types->rows, count, compare_rows);
         return 0;
 }
 
@@ -182,8 +181,8 @@ int split_types_find(struct split_types *types, const struct split_package *pack
 
         if (row) {
                 struct split_types_row *first =
-                    types->rows + number_from(types->rows, types->index.unit_count,
-                                              sizeof(*types->rows), together(types, row));
+                    types->rows + NUMBER_FROM(types->rows, types->index.unit_count,
+                                              together(types, row));
 
                 if (!first->opened)
                         error = open_together(types, first, opened);

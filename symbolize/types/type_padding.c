@@ -116,9 +116,7 @@ int type_padding(const struct types *types, uint32_t type, struct padding **foun
         *found = NULL;
         *count = 0;
         if (!error && !cover.unknown) {
-                if (cover.count > 0)
-                        qsort(cover.spans, cover.count, sizeof(*cover.spans),
-                              number_order);
+                SORT(cover.spans, cover.count, number_order);
                 error = find_between(&cover, types->items[type].size_bytes, found, count);
         }
         free(cover.spans);

@@ -99,29 +99,24 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
         globals->count = globals->function_count = 0;
         if (die_walk(globals->reader->dwarf, &unit, visit, globals) == -ENOMEM)
                 return -ENOMEM;
-        if (globals->count > 1)
-                qsort(globals->items, globals->count, sizeof(*globals->items), compare);
-        if (globals->function_count > 1)
-                qsort(globals->functions, globals->function_count,
-                      sizeof(*globals->functions), number_order);
+        SORT(globals->items, globals->count, compare);
+        SORT(globals->functions, globals->function_count, number_order);
         return 0;
+}
+
+static bool is_until(const void *item, const void *key)
+{
+        return compare(item, key) <= 0;
 }
 
 /* The last item that is not after KEY, or NULL. */
 static const struct global *last_until(const struct globals *globals,
                                        const struct global *key)
 {
-        size_t low = 0, high = globals->count;
+        size_t until = array_count_before(globals->items, globals->count,
+                                          sizeof(*globals->items), is_until, key);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (compare(&globals->items[middle], key) <= 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low > 0 ? &globals->items[low - 1] : NULL;
+        return until > 0 ? &globals->items[until - 1] : NULL;
 }
 
 static uint32_t checked_type(const struct globals *globals, const struct global *global,
@@ -188,12 +183,7 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
 
 static struct global_function *function_at(const struct globals *globals, uint64_t vaddr)
 {
-        const struct global_function key = {.vaddr = vaddr};
-
-        return globals->function_count
-                   ? bsearch(&key, globals->functions, globals->function_count,
-                             sizeof(key), number_order)
-                   : NULL;
+        return NUMBER_FIND(globals->functions, globals->function_count, vaddr);
 }
 
 /* ---- folded functions ---- */
@@ -254,8 +244,7 @@ static bool is_folded(const struct globals *globals, uint64_t entry)
 {
         const struct symbol_table *symbols = globals->symbols;
         const struct symbol *first = NULL;
-        size_t i = number_from(symbols->symbols, symbols->count,
-                               sizeof(*symbols->symbols), entry);
+        size_t i = NUMBER_FROM(symbols->symbols, symbols->count, entry);
 
         for (; i < symbols->count && symbols->symbols[i].vaddr == entry; i++) {
                 const struct symbol *symbol = &symbols->symbols[i];

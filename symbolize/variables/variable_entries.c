@@ -85,8 +85,7 @@ static size_t order_ranges(struct collector *collector, size_t first)
         size_t count = collector->range_count - first, kept = 0;
         struct code_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
 
-        if (count > 1)
-                qsort(ranges, count, sizeof(*ranges), number_order);
+        SORT(ranges, count, number_order);
         for (size_t i = 0; i < count; i++) {
                 struct code_range *last = kept ? &ranges[kept - 1] : NULL;
 

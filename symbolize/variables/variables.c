@@ -26,9 +26,7 @@ int variables_read(struct variables *variables, struct type_reader *reader,
 
         for (size_t i = 0; i < sizeof(maps) / sizeof(*maps) && error != -ENOMEM; i++)
                 error = build_maps(maps[i]);
-        if (variables->call_count > 1)
-                qsort(variables->calls, variables->call_count, sizeof(*variables->calls),
-                      number_order);
+        SORT(variables->calls, variables->call_count, number_order);
         return error == -ENOMEM ? error : 0;
 }
 
@@ -76,25 +74,24 @@ variables_set_in_register(const struct variables *variables, uint8_t reg, uint64
         return variable_at(variables, variables->set, reg, vaddr);
 }
 
+static bool is_until(const void *item, const void *key)
+{
+        const struct register_variable *a = item, *b = key;
+
+        return a->number < b->number || (a->number == b->number && a->low <= b->low);
+}
+
 /* Variables are sorted by their numbers. The ranges of a FROM_SET variable are its
  * block's ranges, sorted. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr)
 {
-        size_t low = 0, high = variables->value_count;
+        const struct register_variable key = {.number = variable->number, .low = vaddr};
+        size_t until = array_count_before(variables->values, variables->value_count,
+                                          sizeof(key), is_until, &key);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const struct register_variable *at = &variables->values[middle];
-
-                if (at->number < variable->number ||
-                    (at->number == variable->number && at->low <= vaddr))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low > 0 && variables->values[low - 1].number == variable->number &&
-               vaddr < variables->values[low - 1].high;
+        return until > 0 && variables->values[until - 1].number == variable->number &&
+               vaddr < variables->values[until - 1].high;
 }
 
 const struct register_variable *
@@ -106,12 +103,7 @@ variables_beside_register(const struct variables *variables, uint8_t reg, uint64
 static const struct call_result *call_at(const struct variables *variables,
                                          uint64_t vaddr)
 {
-        const struct call_result key = {.return_vaddr = vaddr};
-
-        return variables->call_count
-                   ? bsearch(&key, variables->calls, variables->call_count, sizeof(key),
-                             number_order)
-                   : NULL;
+        return NUMBER_FIND(variables->calls, variables->call_count, vaddr);
 }
 
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)
