@@ -49,6 +49,27 @@ uint32_t hash_index_find(const struct hash_index *index, uint32_t hash,
         }
 }
 
+struct numbered {
+        const char *items;
+        size_t item_bytes;
+};
+
+static bool begins_with(const void *context, const void *number, uint32_t position)
+{
+        const struct numbered *of = context;
+
+        return memcmp(of->items + position * of->item_bytes, number, sizeof(uint64_t)) ==
+               0;
+}
+
+uint32_t hash_index_number(const struct hash_index *index, const void *items,
+                           size_t item_bytes, uint64_t number)
+{
+        const struct numbered of = {items, item_bytes};
+
+        return hash_index_find(index, hash_number(0, number), begins_with, &of, &number);
+}
+
 static void insert(struct hash_index *index, uint32_t hash, uint32_t position)
 {
         size_t i = hash & (index->size - 1);

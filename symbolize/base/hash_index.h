@@ -30,6 +30,12 @@ typedef bool hash_index_equal(const void *context, const void *key, uint32_t pos
 uint32_t hash_index_find(const struct hash_index *index, uint32_t hash,
                          hash_index_equal *equal, const void *context, const void *key);
 
+/* The same for the NUMBER that the item begins with, by hash_number(0, NUMBER). */
+uint32_t hash_index_number(const struct hash_index *index, const void *items,
+                           size_t item_bytes, uint64_t number);
+#define HASH_NUMBER(index, items, number)                                                \
+        hash_index_number(index, items, sizeof(*(items)), number)
+
 /* Stores POSITION under HASH; the key must not be there yet. 0 or -ENOMEM. */
 int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
 
@@ -39,6 +45,14 @@ int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
         ((count) >= HASH_INDEX_NONE || APPEND(items, count, capacity, __VA_ARGS__) < 0   \
              ? -ENOMEM                                                                   \
              : hash_index_add(index, hash, (uint32_t)(count)-1))
+
+/* Makes *AT the position of the item KEY, which is added where it is new. 0 or -ENOMEM.
+ */
+#define HASH_PUT(index, hash, equal, context, key, items, count, capacity, at)           \
+        ((*(at) = hash_index_find(index, hash, equal, context, key)) != HASH_INDEX_NONE  \
+             ? 0                                                                         \
+             : (*(at) = (uint32_t)(count),                                               \
+                HASH_APPEND(index, hash, items, count, capacity, *(key))))
 
 void hash_index_free(struct hash_index *index);
 

@@ -30,21 +30,11 @@ static uint32_t object_hash(const struct object *object)
         return hash_number(hash, (uint64_t)object->site.file << 32 | object->site.line);
 }
 
-static uint32_t find_object(const struct objects *objects, const struct object *object)
-{
-        return hash_index_find(&objects->index, object_hash(object), same_object, objects,
-                               object);
-}
-
 static int put_object(struct objects *objects, const struct object *object,
                       uint32_t *index)
 {
-        *index = find_object(objects, object);
-        if (*index != HASH_INDEX_NONE)
-                return 0;
-        *index = (uint32_t)objects->count;
-        return HASH_APPEND(&objects->index, object_hash(object), objects->items,
-                           objects->count, objects->capacity, *object);
+        return HASH_PUT(&objects->index, object_hash(object), same_object, objects,
+                        object, objects->items, objects->count, objects->capacity, index);
 }
 
 /* ---- blocks ---- */
@@ -134,7 +124,8 @@ void objects_count_blocks(struct objects *objects)
         for (size_t i = 0; i < raw->total_count; i++) {
                 const struct raw_total *total = &raw->totals[i];
                 struct object key = block_object(objects, total->stack, total->region);
-                uint32_t index = find_object(objects, &key);
+                uint32_t index = hash_index_find(&objects->index, object_hash(&key),
+                                                 same_object, objects, &key);
 
                 if (index == HASH_INDEX_NONE)
                         continue;

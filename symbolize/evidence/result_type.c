@@ -23,21 +23,11 @@ static bool same_field(const void *context, const void *key, uint32_t position)
                a->field.offset_bytes == b->field.offset_bytes;
 }
 
-static uint32_t field_hash(const struct field_row *row)
-{
-        return hash_number(row->type, row->field.name);
-}
-
 static int put_field(struct type_rows *rows, const struct field_row *row, uint32_t *at)
 {
-        uint32_t hash = field_hash(row);
-
-        *at = hash_index_find(&rows->field_index, hash, same_field, rows, row);
-        if (*at != HASH_INDEX_NONE)
-                return 0;
-        *at = (uint32_t)rows->field_count;
-        return HASH_APPEND(&rows->field_index, hash, rows->fields, rows->field_count,
-                           rows->field_capacity, *row);
+        return HASH_PUT(&rows->field_index, hash_number(row->type, row->field.name),
+                        same_field, rows, row, rows->fields, rows->field_count,
+                        rows->field_capacity, at);
 }
 
 static int add_field(void *context, const struct field *field)

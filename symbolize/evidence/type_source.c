@@ -30,21 +30,15 @@ static bool same(const void *context, const void *key, uint32_t position)
 int type_sources_add(struct type_sources *sources, const struct type_source *source,
                      uint32_t *id)
 {
-        uint32_t hash = hash_number(source->pointer, source->place ^ source->kind);
-        uint32_t at = 0;
-
         *id = 0;
         if (source->kind == TYPE_BY_NOTHING)
                 return 0;
-        at = hash_index_find(&sources->index, hash, same, sources, source);
-        if (at == HASH_INDEX_NONE) {
-                at = (uint32_t)sources->count;
-                if (HASH_APPEND(&sources->index, hash, sources->items, sources->count,
-                                sources->capacity, *source) < 0)
-                        return -ENOMEM;
-        }
-        *id = at + 1;
-        return 0;
+        int error = HASH_PUT(
+            &sources->index, hash_number(source->pointer, source->place ^ source->kind),
+            same, sources, source, sources->items, sources->count, sources->capacity, id);
+
+        ++*id;
+        return error;
 }
 
 void type_sources_free(struct type_sources *sources)

@@ -16,31 +16,18 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
         return id;
 }
 
-static bool same_place(const void *context, const void *key, uint32_t position)
-{
-        const struct linked_names *known = context;
-
-        return known->items[position].from == key;
-}
-
-static uint32_t hash_place(const void *from)
-{
-        return hash_number(0, (uintptr_t)from);
-}
-
 const struct linked_name *linked_names_find(const struct linked_names *known,
                                             const void *from)
 {
-        uint32_t position =
-            hash_index_find(&known->index, hash_place(from), same_place, known, from);
+        uint32_t position = HASH_NUMBER(&known->index, known->items, (uintptr_t)from);
 
         return position != HASH_INDEX_NONE ? &known->items[position] : NULL;
 }
 
 void linked_names_add(struct linked_names *known, const struct linked_name *name)
 {
-        (void)HASH_APPEND(&known->index, hash_place(name->from), known->items,
-                          known->count, known->capacity, *name);
+        (void)HASH_APPEND(&known->index, hash_number(0, (uintptr_t)name->from),
+                          known->items, known->count, known->capacity, *name);
 }
 
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,

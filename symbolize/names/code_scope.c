@@ -30,20 +30,11 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         }
 }
 
-static bool is_known(const void *context, const void *start, uint32_t position)
-{
-        const struct code_scopes *scopes = context;
-
-        return scopes->known[position].start == start;
-}
-
 /* Finds the scopes inside DIE, or reads them. */
 static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
                        const Dwarf_Die *die, struct code_scope *inside)
 {
-        uint32_t hash = hash_bytes(&die->addr, sizeof(die->addr));
-        uint32_t known =
-            hash_index_find(&scopes->index, hash, is_known, scopes, die->addr);
+        uint32_t known = HASH_NUMBER(&scopes->index, scopes->known, (uintptr_t)die->addr);
 
         if (known != HASH_INDEX_NONE) {
                 *inside = scopes->known[known];
@@ -53,8 +44,9 @@ static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
         if (die_walk(dwarf, die, visit_scope, scopes) == -ENOMEM)
                 return -ENOMEM;
         inside->end = scopes->count;
-        return HASH_APPEND(&scopes->index, hash, scopes->known, scopes->known_count,
-                           scopes->known_capacity, *inside);
+        return HASH_APPEND(&scopes->index, hash_number(0, (uintptr_t)die->addr),
+                           scopes->known, scopes->known_count, scopes->known_capacity,
+                           *inside);
 }
 
 int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,

@@ -26,17 +26,15 @@ static int put_place(struct sweep *sweep, const struct place *place, uint32_t *i
 {
         uint32_t hash = hash_number(place->module, place->code.vaddr);
 
-        *index = hash_index_find(&sweep->place_index, hash, same_place, sweep, place);
-        if (*index != HASH_INDEX_NONE)
-                return 0;
         size_t counts = sweep->place_count;
 
-        *index = (uint32_t)sweep->place_count;
-        return sweep->place_count >= PLACES_MOST ||
-                       APPEND(sweep->place_samples, counts, sweep->count_capacity, 0) < 0
-                   ? -ENOMEM
-                   : HASH_APPEND(&sweep->place_index, hash, sweep->places,
-                                 sweep->place_count, sweep->place_capacity, *place);
+        if (HASH_PUT(&sweep->place_index, hash, same_place, sweep, place, sweep->places,
+                     sweep->place_count, sweep->place_capacity, index) < 0 ||
+            sweep->place_count > PLACES_MOST)
+                return -ENOMEM;
+        return counts < sweep->place_count
+                   ? APPEND(sweep->place_samples, counts, sweep->count_capacity, 0)
+                   : 0;
 }
 
 int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t addr,
@@ -419,12 +417,8 @@ int place_of_frame(struct sweep *sweep, uint32_t place, int64_t cfa_offset_bytes
         const struct frame frame = {
             .access = {.question = FLOW_FRAME, .cfa_offset_bytes = cfa_offset_bytes},
             .place = place};
-        uint32_t hash = hash_number(place, (uint64_t)cfa_offset_bytes);
-
-        *index = hash_index_find(&sweep->frame_index, hash, same_frame, sweep, &frame);
-        if (*index != HASH_INDEX_NONE)
-                return 0;
-        *index = (uint32_t)sweep->frame_count;
-        return HASH_APPEND(&sweep->frame_index, hash, sweep->frames, sweep->frame_count,
-                           sweep->frame_capacity, frame);
+        return HASH_PUT(&sweep->frame_index,
+                        hash_number(place, (uint64_t)cfa_offset_bytes), same_frame, sweep,
+                        &frame, sweep->frames, sweep->frame_count, sweep->frame_capacity,
+                        index);
 }

@@ -94,17 +94,9 @@ static int join(const struct split_types *types, const struct split_types_row *f
         return size > 0 ? 0 : -ENOENT;
 }
 
-static bool same_signature(const void *context, const void *key, uint32_t position)
-{
-        const struct split_types *types = context;
-
-        return types->items[position].signature == *(const uint64_t *)key;
-}
-
 static const struct split_type *known(const struct split_types *types, uint64_t signature)
 {
-        uint32_t found = hash_index_find(&types->by_signature, hash_number(0, signature),
-                                         same_signature, types, &signature);
+        uint32_t found = HASH_NUMBER(&types->by_signature, types->items, signature);
 
         return found == HASH_INDEX_NONE ? NULL : &types->items[found];
 }

@@ -26,7 +26,7 @@ void type_reader_close(struct type_reader *reader)
 {
         free(reader->entries);
         hash_index_free(&reader->entry_index);
-        free(reader->pointer_entries);
+        free(reader->pointees);
         free(reader->scopes);
         hash_index_free(&reader->scope_index);
         definitions_free(&reader->definitions);
@@ -109,44 +109,33 @@ static uint32_t put_record(struct type_reader *reader, Dwarf_Die *die, uint32_t 
         return id;
 }
 
-static void keep_pointer(struct type_reader *reader, uint32_t type, uint32_t entry)
+static void keep_pointee(struct type_reader *reader, uint32_t type,
+                         const Dwarf_Die *pointee)
 {
         size_t at = type - reader->first_type;
 
-        while (reader->pointer_count <= at) {
-                if (APPEND(reader->pointer_entries, reader->pointer_count,
-                           reader->pointer_capacity, UINT32_MAX) < 0) {
+        while (reader->pointee_count <= at) {
+                if (APPEND(reader->pointees, reader->pointee_count,
+                           reader->pointee_capacity, (struct type_pointee){0}) < 0) {
                         reader->error = -ENOMEM;
                         return;
                 }
         }
-        reader->pointer_entries[at] = entry;
+        reader->pointees[at] = (struct type_pointee){*pointee, reader->language};
 }
 
 static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
 {
         struct type type = {.kind = TYPE_POINTER, .size_bytes = 8};
-        uint32_t entry = (uint32_t)reader->entry_count;
-
         type.name = string_pool_format(
             reader->names, "%s%s",
             string_pool_text(reader->names, type_spelled_name(reader, *placed)) ?: "void",
             " *");
         uint32_t id = type_put(reader, &type, NULL);
 
-        if (id == TYPE_NONE)
-                return TYPE_NONE;
-        /* Of no entry of the file: nobody finds it by one. */
-        if (reader->entry_count >= HASH_INDEX_NONE ||
-            APPEND(reader->entries, reader->entry_count, reader->entry_capacity,
-                   (struct type_entry){.type = id,
-                                       .pointee = *placed,
-                                       .language = reader->language}) < 0) {
-                reader->error = -ENOMEM;
-                return TYPE_NONE;
-        }
-        keep_pointer(reader, id, entry);
-        return id;
+        if (id != TYPE_NONE)
+                keep_pointee(reader, id, placed);
+        return reader->error ? TYPE_NONE : id;
 }
 
 /* Applies MAKE to the type of DIE, a variable, in the language of DIE's unit. */
@@ -309,13 +298,6 @@ static uint32_t read_type(struct type_reader *reader, Dwarf_Die *die, uint32_t n
         }
 }
 
-static bool same_entry(const void *context, const void *key, uint32_t position)
-{
-        const struct type_reader *reader = context;
-
-        return reader->entries[position].die.addr == key;
-}
-
 /* Whether this kind of type can have a tag; otherwise a typedef is the only name. */
 static bool has_tag(Dwarf_Die *die)
 {
@@ -335,11 +317,9 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         uint32_t entry = (uint32_t)reader->entry_count;
 
         /* Until it has been read it has no type: what contains itself ends there. */
-        if (HASH_APPEND(&reader->entry_index, type_die_hash(die->addr), reader->entries,
-                        reader->entry_count, reader->entry_capacity,
-                        (struct type_entry){.die = *die,
-                                            .type = TYPE_NONE,
-                                            .language = reader->language}) < 0) {
+        if (HASH_APPEND(&reader->entry_index, hash_number(0, (uintptr_t)die->addr),
+                        reader->entries, reader->entry_count, reader->entry_capacity,
+                        (struct type_entry){die->addr, TYPE_NONE}) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
         }
@@ -349,13 +329,11 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         uint32_t type = read_type(reader, die, name);
 
         reader->entries[entry].type = type;
-        if (type != TYPE_NONE && reader->types->items[type].kind == TYPE_POINTER) {
-                Dwarf_Die pointee;
+        Dwarf_Die pointee;
 
-                if (die_reference(reader->dwarf, die, DW_AT_type, &pointee))
-                        reader->entries[entry].pointee = pointee;
-                keep_pointer(reader, type, entry);
-        }
+        if (type_kind(reader->types, type) == TYPE_POINTER &&
+            die_reference(reader->dwarf, die, DW_AT_type, &pointee))
+                keep_pointee(reader, type, &pointee);
         return type;
 }
 
@@ -367,8 +345,7 @@ uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
         if (reader->error || !type_strip(reader, &stripped, &alias))
                 return TYPE_NONE;
         uint32_t found =
-            hash_index_find(&reader->entry_index, type_die_hash(stripped.addr),
-                            same_entry, reader, stripped.addr);
+            HASH_NUMBER(&reader->entry_index, reader->entries, (uintptr_t)stripped.addr);
 
         if (found != HASH_INDEX_NONE)
                 return reader->entries[found].type;
@@ -393,19 +370,16 @@ uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die)
 uint32_t type_pointee(struct type_reader *reader, uint32_t type)
 {
         if (type == TYPE_NONE || type < reader->first_type ||
-            type - reader->first_type >= reader->pointer_count ||
-            reader->pointer_entries[type - reader->first_type] == UINT32_MAX)
+            type - reader->first_type >= reader->pointee_count)
                 return TYPE_NONE;
-        const struct type_entry *entry =
-            &reader->entries[reader->pointer_entries[type - reader->first_type]];
-        Dwarf_Die die = entry->pointee;
+        struct type_pointee pointee = reader->pointees[type - reader->first_type];
 
-        if (!die.addr)
+        if (!pointee.die.addr)
                 return TYPE_NONE;
         uint64_t outer = reader->language;
 
-        reader->language = entry->language;
-        uint32_t id = type_of_die(reader, &die);
+        reader->language = pointee.language;
+        uint32_t id = type_of_die(reader, &pointee.die);
 
         reader->language = outer;
         return id;

@@ -9,9 +9,13 @@
 
 /* A type's entry, qualifiers and typedefs taken off. */
 struct type_entry {
-        Dwarf_Die die;
+        const void *die; /* its address */
         uint32_t type;
-        Dwarf_Die pointee; /* of a pointer; addr NULL: void, or none */
+};
+
+/* The target of a pointer. */
+struct type_pointee {
+        Dwarf_Die die;     /* addr NULL: void, or no pointer */
         uint64_t language; /* DW_LANG_* of who referred to it first; 0: not known */
 };
 
@@ -23,12 +27,12 @@ struct type_reader {
         size_t entry_count;
         size_t entry_capacity;
         struct hash_index entry_index; /* by the die's address */
-        /* Where the pointers of this module lead: types.items[first_type + i] has
-         * entry pointer_entries[i]. */
+        /* Where the pointers of this module lead: types.items[first_type + i] to
+         * pointees[i]. */
         uint32_t first_type;
-        uint32_t *pointer_entries;
-        size_t pointer_count;
-        size_t pointer_capacity;
+        struct type_pointee *pointees;
+        size_t pointee_count;
+        size_t pointee_capacity;
         /* The namespaces and classes around types, by the unit's entry and the type's. */
         struct type_scope *scopes;
         size_t scope_count;

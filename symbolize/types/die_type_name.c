@@ -15,30 +15,18 @@ struct type_scope {
         uint32_t name; /* of the outer scope; 0: none */
 };
 
-static bool same_scope(const void *context, const void *key, uint32_t position)
-{
-        const struct type_reader *reader = context;
-
-        return reader->scopes[position].die == key;
-}
-
-uint32_t type_die_hash(const void *addr)
-{
-        return hash_number(0, (uintptr_t)addr);
-}
-
 static int put_scope(struct type_reader *reader, const void *die, uint32_t name)
 {
-        return HASH_APPEND(&reader->scope_index, type_die_hash(die), reader->scopes,
-                           reader->scope_count, reader->scope_capacity,
+        return HASH_APPEND(&reader->scope_index, hash_number(0, (uintptr_t)die),
+                           reader->scopes, reader->scope_count, reader->scope_capacity,
                            (struct type_scope){die, name});
 }
 
 static const struct type_scope *find_scope(const struct type_reader *reader,
                                            const void *die)
 {
-        uint32_t found = hash_index_find(&reader->scope_index, type_die_hash(die),
-                                         same_scope, reader, die);
+        uint32_t found =
+            HASH_NUMBER(&reader->scope_index, reader->scopes, (uintptr_t)die);
 
         return found == HASH_INDEX_NONE ? NULL : &reader->scopes[found];
 }

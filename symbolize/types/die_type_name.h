@@ -20,7 +20,4 @@ const char *type_name_prefix(struct type_reader *reader, Dwarf_Die *die);
 /* DIE's type as it is written in the source, without qualifiers; 0: out of memory. */
 uint32_t type_spelled_name(struct type_reader *reader, Dwarf_Die die);
 
-/* Of the address of an entry, for tables by these. */
-uint32_t type_die_hash(const void *addr);
-
 #endif

@@ -13,10 +13,23 @@ uint64_t type_size(const struct types *types, uint32_t type)
         return type < types->count ? types->items[type].size_bytes : 0;
 }
 
+enum type_kind type_kind(const struct types *types, uint32_t type)
+{
+        return type < types->count ? types->items[type].kind : TYPE_OPAQUE;
+}
+
+bool type_is_single(const struct types *types, uint32_t type)
+{
+        enum type_kind kind = type_kind(types, type);
+
+        return kind == TYPE_INTEGER || kind == TYPE_FLOAT || kind == TYPE_POINTER;
+}
+
 bool type_has_fields(const struct types *types, uint32_t type)
 {
-        return type < types->count && (types->items[type].kind == TYPE_STRUCT ||
-                                       types->items[type].kind == TYPE_UNION);
+        enum type_kind kind = type_kind(types, type);
+
+        return kind == TYPE_STRUCT || kind == TYPE_UNION;
 }
 
 bool type_same(const struct types *types, uint32_t a, uint32_t b)

@@ -69,6 +69,12 @@ void types_free(struct types *types);
 /* The size of TYPE; 0 where it has none that is known. */
 uint64_t type_size(const struct types *types, uint32_t type);
 
+/* Its kind; TYPE_OPAQUE where there is no such type. */
+enum type_kind type_kind(const struct types *types, uint32_t type);
+
+/* Whether TYPE is a number or a pointer. */
+bool type_is_single(const struct types *types, uint32_t type);
+
 /* Whether TYPE is a struct or union. */
 bool type_has_fields(const struct types *types, uint32_t type);
 

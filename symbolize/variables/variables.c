@@ -76,9 +76,11 @@ variables_set_in_register(const struct variables *variables, uint8_t reg, uint64
 
 static bool is_until(const void *item, const void *key)
 {
-        const struct register_variable *a = item, *b = key;
+        const struct register_variable *at = item;
+        const uint64_t *number_and_vaddr = key;
 
-        return a->number < b->number || (a->number == b->number && a->low <= b->low);
+        return at->number < number_and_vaddr[0] ||
+               (at->number == number_and_vaddr[0] && at->low <= number_and_vaddr[1]);
 }
 
 /* Variables are sorted by their numbers. The ranges of a FROM_SET variable are its
@@ -86,9 +88,9 @@ static bool is_until(const void *item, const void *key)
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr)
 {
-        const struct register_variable key = {.number = variable->number, .low = vaddr};
+        const uint64_t key[] = {variable->number, vaddr};
         size_t until = array_count_before(variables->values, variables->value_count,
-                                          sizeof(key), is_until, &key);
+                                          sizeof(*variables->values), is_until, key);
 
         return until > 0 && variables->values[until - 1].number == variable->number &&
                vaddr < variables->values[until - 1].high;
