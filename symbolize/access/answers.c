@@ -60,11 +60,8 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
 static void answer_repeated(const struct types *types, uint32_t type,
                             struct place_value *place)
 {
-        enum type_kind kind = type < types->count ? types->items[type].kind : TYPE_OPAQUE;
-
         place->indexed = true;
-        place->guessed |=
-            kind != TYPE_INTEGER && kind != TYPE_FLOAT && kind != TYPE_POINTER;
+        place->guessed |= !type_is_single(types, type);
 }
 
 /* Whether the first item of an array in FUNCTION's language is number 1, which has

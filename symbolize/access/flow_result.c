@@ -68,7 +68,7 @@ static bool is_new(const struct flow_context *flow, const struct pursuit *pursui
 {
         const struct types *types = flow->input->reader->types;
 
-        return type != TYPE_NONE && types->items[type].kind != TYPE_OPAQUE &&
+        return type_kind(types, type) != TYPE_OPAQUE &&
                tells_more(types, pursuit->told.type, type);
 }
 
@@ -84,9 +84,8 @@ static void consider_pointer(const struct flow_context *flow, struct pursuit *pu
 /* Whether a block of type A cannot be one of type B, as neither begins with the other. */
 static bool unlike(const struct types *types, uint32_t a, uint32_t b)
 {
-        return a != TYPE_NONE && b != TYPE_NONE && types->items[a].kind == TYPE_STRUCT &&
-               types->items[b].kind == TYPE_STRUCT && !type_holds(types, a, 0, b) &&
-               !type_holds(types, b, 0, a);
+        return type_kind(types, a) == TYPE_STRUCT && type_kind(types, b) == TYPE_STRUCT &&
+               type_unlike(types, a, b);
 }
 
 /* At a way's end. Evidence from before a branch counts for both ways. For a call without
@@ -116,8 +115,8 @@ static void consider_behind(const struct flow_context *flow, struct pursuit *pur
         const struct types *types = flow->input->reader->types;
 
         if (value->kind != PLACE_RESULT || value->offset <= 0 || value->indexed ||
-            type == TYPE_NONE || types->items[type].kind != TYPE_STRUCT ||
-            types->items[type].size_bytes == 0 || pursuit->behind_type != TYPE_NONE)
+            type_kind(types, type) != TYPE_STRUCT || type_size(types, type) == 0 ||
+            pursuit->behind_type != TYPE_NONE)
                 return;
         pursuit->behind_type = type;
         pursuit->behind_bytes = (uint64_t)value->offset;
@@ -259,7 +258,7 @@ static bool is_header(const struct flow_context *flow, const struct pursuit *pur
 
         if (type == TYPE_NONE)
                 return false;
-        uint64_t bytes = types->items[type].size_bytes;
+        uint64_t bytes = type_size(types, type);
 
         if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
                 return true;

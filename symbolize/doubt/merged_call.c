@@ -6,17 +6,16 @@
 /* Whether the pointer tells no more than that there are bytes. */
 static bool tells_nothing(const struct types *types, uint32_t to)
 {
-        return to == TYPE_NONE || types->items[to].kind == TYPE_OPAQUE ||
-               types->items[to].size_bytes <= 1;
+        return type_kind(types, to) == TYPE_OPAQUE || type_size(types, to) <= 1;
 }
 
 /* Whether a block of TYPE, a structure, cannot be one of TO, another of its size. */
 static bool is_other(const struct types *types, uint32_t type, uint32_t to)
 {
-        return to != TYPE_NONE && types->items[type].kind == TYPE_STRUCT &&
-               types->items[to].kind == TYPE_STRUCT &&
-               types->items[to].size_bytes == types->items[type].size_bytes &&
-               !type_holds(types, type, 0, to) && !type_holds(types, to, 0, type);
+        return type_kind(types, type) == TYPE_STRUCT &&
+               type_kind(types, to) == TYPE_STRUCT &&
+               type_size(types, to) == type_size(types, type) &&
+               type_unlike(types, type, to);
 }
 
 /* Whether a block of TYPE may have another type, by a pointer to TO. */
@@ -24,9 +23,9 @@ static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 {
         if (tells_nothing(types, to) || is_other(types, type, to))
                 return true;
-        return types->items[type].kind == TYPE_STRUCT &&
-               types->items[to].kind == TYPE_STRUCT &&
-               types->items[to].size_bytes < types->items[type].size_bytes &&
+        return type_kind(types, type) == TYPE_STRUCT &&
+               type_kind(types, to) == TYPE_STRUCT &&
+               type_size(types, to) < type_size(types, type) &&
                type_holds(types, type, 0, to);
 }
 

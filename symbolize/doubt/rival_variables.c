@@ -21,8 +21,7 @@ static bool are_rivals(struct type_reader *reader, uint32_t a, uint32_t b)
         uint32_t x = type_pointee(reader, a), y = type_pointee(reader, b);
 
         return type_has_fields(types, x) && type_has_fields(types, y) &&
-               !type_same(types, x, y) && !type_holds(types, x, 0, y) &&
-               !type_holds(types, y, 0, x);
+               !type_same(types, x, y) && type_unlike(types, x, y);
 }
 
 static void widen(struct register_variable *variable, uint64_t low, uint64_t high)

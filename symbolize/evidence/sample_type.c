@@ -22,8 +22,7 @@ static void block_evidence_learn(struct sample_types *finder,
 
         if (!instruction_points(place))
                 return;
-        bool record = pointed->type != TYPE_NONE &&
-                      finder->types->items[pointed->type].kind == TYPE_STRUCT;
+        bool record = type_kind(finder->types, pointed->type) == TYPE_STRUCT;
 
         blocks->used |= record;
         if (pointed->guessed)

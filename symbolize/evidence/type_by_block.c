@@ -38,11 +38,6 @@ static struct sample_type allocated_field(const struct here *here,
             here, sample_field_at(here->finder, here->type, offset, access));
 }
 
-static bool is_struct(const struct types *types, uint32_t type)
-{
-        return type < types->count && types->items[type].kind == TYPE_STRUCT;
-}
-
 /* The field, if the block has the type of its allocation. */
 static struct sample_type by_allocation(const struct here *here)
 {
@@ -67,14 +62,8 @@ static struct sample_type by_allocation(const struct here *here)
 /* Characters excepted, which texts consist of. */
 static bool is_number(const struct types *types, uint32_t type)
 {
-        return (types->items[type].kind == TYPE_INTEGER ||
-                types->items[type].kind == TYPE_FLOAT) &&
-               types->items[type].size_bytes > 1;
-}
-
-static bool is_pointer(const struct types *types, uint32_t type)
-{
-        return type < types->count && types->items[type].kind == TYPE_POINTER;
+        return type_is_single(types, type) && type_kind(types, type) != TYPE_POINTER &&
+               type_size(types, type) > 1;
 }
 
 /* Whether the block holds more than its allocated type, so that a pointer to a number may
@@ -108,8 +97,9 @@ static bool is_cast(const struct here *here)
 {
         const struct place_value *pointed = here->pointed;
 
-        return pointed && !pointed->guessed && is_struct(here->types, here->type) &&
-               is_struct(here->types, pointed->type) &&
+        return pointed && !pointed->guessed &&
+               type_kind(here->types, here->type) == TYPE_STRUCT &&
+               type_kind(here->types, pointed->type) == TYPE_STRUCT &&
                here->bytes == type_size(here->types, here->type) &&
                type_size(here->types, pointed->type) < here->bytes &&
                here->inside == place_offset(here->types, pointed) &&
@@ -171,7 +161,8 @@ static enum untyped doubt_in_block(const struct here *here,
                 return UNTYPED_INDEX;
         if (!is_texts(here) && copies_bytes(here, found))
                 return UNTYPED_BYTES;
-        if (!is_number(here->types, found->type) && !is_pointer(here->types, found->type))
+        if (!is_number(here->types, found->type) &&
+            type_kind(here->types, found->type) != TYPE_POINTER)
                 return TYPED;
         if (here->holds->records || holds_members(here) ||
             steps_over_records(here, found->type))

@@ -49,15 +49,6 @@ static bool own_data(const struct sweep *sweep, const struct place *place,
                 sweep->variables[target->index].module == place->module);
 }
 
-/* Whether a copy that begins at PLACE reads one type only, without fields to tell apart.
- */
-static bool uniform(const struct types *types, const struct place_value *place)
-{
-        enum type_kind kind = types->items[place->type].kind;
-
-        return kind == TYPE_INTEGER || kind == TYPE_FLOAT || kind == TYPE_POINTER;
-}
-
 enum memory_function memory_function_at(const struct sample_types *finder, uint32_t place)
 {
         const struct code_place *code = &finder->sweep->places[place].code;
@@ -100,7 +91,8 @@ static struct sample_type by_argument(struct sample_types *finder,
                                            place_asks(caller)->argument.flow.pointer,
                                            location->caller};
 
-        if (uniform(finder->types, place))
+        /* A copy that begins there reads one type only, without fields to tell apart. */
+        if (type_is_single(finder->types, place->type))
                 return type_told(sample_field_at(finder, place->type, 0, &any), source);
         if (target->kind != TARGET_BLOCK || place->indexed ||
             sweep->raw->allocations[target->index].size_bytes !=

@@ -78,17 +78,9 @@ static bool is_in_steps(const struct types *types, const struct place_value *pla
             place->unknown_index || place->stride_bytes == 0 ? 1 : place->stride_bytes;
         uint64_t bytes = type_size(types, found->field.type);
 
-        if (!place->indexed || found->field.shared || access->bytes == 0 ||
-            access->bytes >= bytes)
-                return false;
-        switch (types->items[found->field.type].kind) {
-        case TYPE_INTEGER:
-        case TYPE_FLOAT:
-        case TYPE_POINTER:
-                return step % bytes != 0;
-        default:
-                return false;
-        }
+        return place->indexed && !found->field.shared && access->bytes > 0 &&
+               access->bytes < bytes && type_is_single(types, found->field.type) &&
+               step % bytes != 0;
 }
 
 /* The field that the instruction at PLACE accesses by its pointer. It is the same for all
@@ -173,7 +165,7 @@ static bool is_of_pointers(const struct types *types, uint32_t type)
              at += sizeof(uint64_t)) {
                 uint32_t part = type_part(types, type, at, &pointer);
 
-                if (part != TYPE_NONE && types->items[part].kind == TYPE_POINTER)
+                if (type_kind(types, part) == TYPE_POINTER)
                         return true;
         }
         return false;

@@ -338,8 +338,7 @@ static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64
         uint32_t part = type_part(types, type, offset, &pointer_access);
         struct place_value there = pointed_to(flow, type, offset);
 
-        return part != TYPE_NONE && types->items[part].kind == TYPE_POINTER &&
-               !place_same(&there, pointed);
+        return type_kind(types, part) == TYPE_POINTER && !place_same(&there, pointed);
 }
 
 /* Whether PLACE is before where a class's table of functions is pointed to. */
@@ -352,7 +351,7 @@ static bool before_table(const struct flow_context *flow, const struct place_val
                 return false;
         uint32_t function = type_pointee(flow->input->reader, place->type);
 
-        return function != TYPE_NONE && types->items[function].kind == TYPE_OPAQUE;
+        return function != TYPE_NONE && type_kind(types, function) == TYPE_OPAQUE;
 }
 
 /* The pointer at PLACE. If an index seems to begin at 1, it may also be 0 where no other

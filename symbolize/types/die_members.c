@@ -10,6 +10,7 @@
 #include "append.h"
 #include "base_names.h"
 #include "die_type_name.h"
+#include "type_access.h"
 
 /* How deep the pointer lies, among how many members, and in how many parts in all: some
  * ten in a vector. Another file may ask for any number. */
@@ -41,14 +42,6 @@ static bool item_parameter(struct type_reader *reader, Dwarf_Die *die,
         } while (die_spend(reader->dwarf, 1) &&
                  dwarf_siblingof(parameter, parameter) == 0);
         return false;
-}
-
-static bool is_byte_pointer(struct type_reader *reader, uint32_t type)
-{
-        uint32_t pointee = type_pointee(reader, type);
-
-        return pointee != TYPE_NONE && reader->types->items[pointee].size_bytes == 1 &&
-               reader->types->items[pointee].kind == TYPE_INTEGER;
 }
 
 static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int depth);
@@ -87,7 +80,9 @@ static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int dept
         struct type part = reader->types->items[type];
 
         if (part.kind == TYPE_POINTER)
-                return is_byte_pointer(reader, type) ? vector->pointer : type;
+                return type_is_byte(reader->types, type_pointee(reader, type))
+                           ? vector->pointer
+                           : type;
         if (part.kind != TYPE_STRUCT || part.member_count > VECTOR_MEMBERS)
                 return type;
         for (size_t i = 0; i < vector->part_count; i++)

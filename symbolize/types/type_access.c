@@ -4,7 +4,7 @@
 
 bool type_is_byte(const struct types *types, uint32_t type)
 {
-        return type < types->count && types->items[type].kind == TYPE_INTEGER &&
+        return type_kind(types, type) == TYPE_INTEGER &&
                types->items[type].size_bytes == 1;
 }
 

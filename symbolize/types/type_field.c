@@ -477,3 +477,8 @@ bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes
         find(&search, outer, offset_bytes, &path);
         return search.holds;
 }
+
+bool type_unlike(const struct types *types, uint32_t a, uint32_t b)
+{
+        return !type_holds(types, a, 0, b) && !type_holds(types, b, 0, a);
+}

@@ -48,6 +48,9 @@ uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_byt
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes);
 
+/* Whether neither of the structures A and B begins with the other. */
+bool type_unlike(const struct types *types, uint32_t a, uint32_t b);
+
 /* Whether an INNER begins at OFFSET_BYTES in OUTER. */
 bool type_holds(const struct types *types, uint32_t outer, uint64_t offset_bytes,
                 uint32_t inner);

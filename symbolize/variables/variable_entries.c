@@ -220,8 +220,7 @@ static int add_in_register(struct collector *collector, const struct location *l
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 type = type_part(collector->reader->types, type,
                                  location->part_offset_bytes, &pointer);
-        if (type == TYPE_NONE ||
-            collector->reader->types->items[type].kind != TYPE_POINTER)
+        if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return 0;
         struct range_map *maps = location->kind == LOCATION_VALUE && location->offset != 0
                                      ? collector->variables->beside
@@ -230,13 +229,6 @@ static int add_in_register(struct collector *collector, const struct location *l
                                      : collector->variables->registers;
 
         return put_register(collector, &maps[location->reg], location, type);
-}
-
-static bool is_single(const struct types *types, uint32_t type)
-{
-        return types->items[type].kind == TYPE_INTEGER ||
-               types->items[type].kind == TYPE_FLOAT ||
-               types->items[type].kind == TYPE_POINTER;
 }
 
 /* A variable at exactly the address in a register, such as a Fortran parameter passed
@@ -250,7 +242,7 @@ static int add_behind_register(struct collector *collector,
 
         if (location->offset != 0 || location->reg == stack_pointer ||
             (!collector->base_is_frame && location->reg == collector->base_register) ||
-            is_single(collector->reader->types, type_in_work(collector)))
+            type_is_single(collector->reader->types, type_in_work(collector)))
                 return 0;
         uint32_t type = type_pointer_to(collector->reader, collector->die);
 
@@ -424,8 +416,7 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
                 return 0;
         uint32_t type = type_of_variable(collector->reader, &callee);
 
-        if (type == TYPE_NONE ||
-            collector->reader->types->items[type].kind != TYPE_POINTER)
+        if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return collector->reader->error;
         return APPEND(variables->calls, variables->call_count, variables->call_capacity,
                       (struct call_result){address, type, name_of(collector, &callee)});
