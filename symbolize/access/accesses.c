@@ -40,11 +40,12 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
 {
         Dwarf_Die function = accesses[0]->code->function_die;
         Dwarf_Addr entry;
-        struct flow_input input = {.reader = reader,
-                                   .file = file,
-                                   .slots = &linkage->threads,
-                                   .function = &function,
-                                   .globals = globals};
+        struct flow_context flow = {.reader = reader,
+                                    .types = reader->types,
+                                    .file = file,
+                                    .slots = &linkage->threads,
+                                    .function = &function,
+                                    .globals = globals};
         struct flow_answer *answers = calloc(count, sizeof(*answers));
 
         if (!answers)
@@ -60,10 +61,10 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
                                                   .variable = {.type = TYPE_NONE}};
         int error = globals_of_unit(globals, &function);
 
-        input.folded = !error && die_entry_address(reader->dwarf, &function, &entry) &&
-                       globals_folded(globals, entry);
+        flow.folded = !error && die_entry_address(reader->dwarf, &function, &entry) &&
+                      globals_folded(globals, entry);
         if (!error)
-                error = flow_function(&input, answers, count);
+                error = flow_function(&flow, answers, count);
         bool of_gcc = function_is_of_gcc(reader->dwarf, &function);
 
         for (size_t i = 0; i < count && !error; i++) {

@@ -119,7 +119,7 @@ static bool has_array(struct array_search *search, uint32_t type_id, bool in_uni
  * a union, where something else lies while the numbers are elsewhere. */
 static bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
 {
-        const struct types *types = walk->context->input->reader->types;
+        const struct types *types = walk->context->types;
 
         if (pointer->kind != PLACE_POINTER || !origin_is_step(pointer->origin) ||
             types->items[pointer->type].kind != TYPE_INTEGER)
@@ -153,7 +153,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
         answer->place = flow_operand(flow, state, step);
         if (answer->place.kind == PLACE_THREAD && answer->place.indexed)
                 answer->place = place_unknown;
-        answer->place = place_guess(flow->input->reader->types, &answer->place,
+        answer->place = place_guess(flow->types, &answer->place,
                                     instruction->vector ? 0 : instruction->access_bytes);
         answer->place.shifted &= !flow->counts_from_one;
         if (answer->place.kind == PLACE_UNREACHED)
@@ -165,8 +165,7 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
         if (place_in_thread(&answer->place))
                 part_index(flow, state, step, answer);
         if (instruction->repeated && answer->place.kind == PLACE_POINTER)
-                answer_repeated(flow->input->reader->types, answer->place.type,
-                                &answer->place);
+                answer_repeated(flow->types, answer->place.type, &answer->place);
         answer->pointer = pointer_name(walk, &answer->place);
         answer->access.own_items =
             rule_applies("own-items") && own_items(walk, &answer->place);
@@ -177,11 +176,10 @@ static void answer_operand(const struct flow_walk *walk, struct flow_state *stat
                 return;
         answer->place.guessed =
             answer->place.indexed &&
-            !type_repeats(flow->input->reader->types, answer->variable.type,
+            !type_repeats(flow->types, answer->variable.type,
                           (uint64_t)answer->variable_offset, answer->place.stride_bytes);
         if (instruction->repeated)
-                answer_repeated(flow->input->reader->types, answer->variable.type,
-                                &answer->place);
+                answer_repeated(flow->types, answer->variable.type, &answer->place);
 }
 
 static void answer_frame(const struct flow_context *flow, struct flow_state *state,
@@ -200,16 +198,15 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
 static struct place_value either(const struct flow_context *flow,
                                  const struct place_value *a, const struct place_value *b)
 {
-        const struct types *types = flow->input->reader->types;
-
         if (place_in_frame(b) || b->kind == PLACE_ADDRESS)
                 return *a;
         if (place_in_frame(a) || a->kind == PLACE_ADDRESS)
                 return *b;
         if (a->kind != PLACE_POINTER || b->kind != PLACE_POINTER ||
             a->type == TYPE_NONE || b->type == TYPE_NONE ||
-            types->items[a->type].canonical != types->items[b->type].canonical ||
-            place_offset(types, a) != place_offset(types, b))
+            flow->types->items[a->type].canonical !=
+                flow->types->items[b->type].canonical ||
+            place_offset(flow->types, a) != place_offset(flow->types, b))
                 return place_unknown;
         struct place_value both = *a;
 
@@ -221,13 +218,13 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                             const struct flow_step *step, struct flow_answer *answer)
 {
         const struct flow_context *flow = walk->context;
-        const struct flow_input *input = flow->input;
+
         struct place_value first, second;
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
         if (step->instruction.operation == OPERATION_CALL)
-                answer->called = globals_called(input->globals, &step->instruction);
+                answer->called = globals_called(flow->globals, &step->instruction);
         if (answer->called == MEMORY_NONE || answer->called == MEMORY_ALLOCATE_ITEMS) {
                 answer->outcome = FLOW_NO_OPERAND;
                 return;
@@ -283,7 +280,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                         number_use(code, step, &answer->access);
                 break;
         }
-        if (walk->context->input->folded)
+        if (walk->context->folded)
                 forget_pointers(answer);
         if (answer->traced)
                 flow_trace(walk, step, answer);
@@ -309,32 +306,32 @@ static int find_patterns(const struct flow_walk *walk, struct flow_answer *answe
         return error;
 }
 
-int flow_function(const struct flow_input *input, struct flow_answer *answers,
+int flow_function(const struct flow_context *known, struct flow_answer *answers,
                   size_t count)
 {
         struct variables variables = {0};
         struct flow_code code = {0};
-        struct flow_context context = {
-            .input = input,
-            .variables = &variables,
-            .code = &code,
-            .counts_from_one = counts_from_one(input->function),
-            .has_absolute_addresses = input->file->segment_count > 0 &&
-                                      input->file->segments[0].vaddr >= 65536};
+        struct flow_context flow = *known;
         struct flow_walk walk = {0};
-        int error = variables_read(&variables, input->reader, input->function);
+
+        flow.variables = &variables;
+        flow.code = &code;
+        flow.counts_from_one = counts_from_one(flow.function);
+        flow.has_absolute_addresses =
+            flow.file->segment_count > 0 && flow.file->segments[0].vaddr >= 65536;
+        int error = variables_read(&variables, flow.reader, flow.function);
 
         if (!error && rule_applies("rival-variables"))
-                error = rival_variables_find(&variables, input->reader);
+                error = rival_variables_find(&variables, flow.reader);
         if (!error && rule_applies("shared-place"))
-                error = shared_places_find(&variables, input->reader->types);
+                error = shared_places_find(&variables, flow.types);
         if (!error)
-                error = flow_code_read(&code, input->reader->dwarf, input->file,
-                                       input->function);
+                error =
+                    flow_code_read(&code, flow.reader->dwarf, flow.file, flow.function);
         if (!error)
                 register_writes_count(&variables, &code);
         if (!error)
-                error = flow_walk_run(&walk, &context, &code);
+                error = flow_walk_run(&walk, &flow, &code);
         for (size_t i = 0; i < count && !error; i++)
                 answer(&walk, &answers[i]);
         if (!error)
@@ -348,5 +345,5 @@ int flow_function(const struct flow_input *input, struct flow_answer *answers,
         flow_walk_free(&walk);
         flow_code_free(&code);
         variables_free(&variables);
-        return error && !not_followed ? error : input->reader->error;
+        return error && !not_followed ? error : flow.reader->error;
 }

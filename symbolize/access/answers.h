@@ -5,9 +5,9 @@
 
 #include "flow_walk.h"
 
-/* Answers ANSWERS, COUNT addresses of one function, in their order of address. 0 or
- * -ENOMEM. */
-int flow_function(const struct flow_input *input, struct flow_answer *answers,
+/* Answers ANSWERS, COUNT addresses of one function, in their order of address. KNOWN has
+ * what comes before its variables. 0 or -ENOMEM. */
+int flow_function(const struct flow_context *known, struct flow_answer *answers,
                   size_t count);
 
 /* Answers the question FLOW_RESULT about the step number AT of WALK's code, before which

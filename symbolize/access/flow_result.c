@@ -66,10 +66,8 @@ static bool tells_more(const struct types *types, uint32_t a, uint32_t b)
 static bool is_new(const struct flow_context *flow, const struct pursuit *pursuit,
                    uint32_t type)
 {
-        const struct types *types = flow->input->reader->types;
-
-        return type_kind(types, type) != TYPE_OPAQUE &&
-               tells_more(types, pursuit->told.type, type);
+        return type_kind(flow->types, type) != TYPE_OPAQUE &&
+               tells_more(flow->types, pursuit->told.type, type);
 }
 
 /* Considers VALUE, a pointer in a variable or from the call. */
@@ -92,18 +90,17 @@ static bool unlike(const struct types *types, uint32_t a, uint32_t b)
  * a line all ways must agree, as parts of it may belong to other calls. */
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
-        const struct types *types = flow->input->reader->types;
         const uint32_t here = pursuit->told.type, before = pursuit->type_before;
         const uint32_t elsewhere = pursuit->told_elsewhere.type;
 
         if (pursuit->lineless)
                 pursuit->several |=
                     here == TYPE_NONE ||
-                    (elsewhere != TYPE_NONE && !type_same(types, here, elsewhere));
+                    (elsewhere != TYPE_NONE && !type_same(flow->types, here, elsewhere));
         else
                 pursuit->several |= here != before && elsewhere != before &&
-                                    unlike(types, here, elsewhere);
-        if (tells_more(types, elsewhere, here))
+                                    unlike(flow->types, here, elsewhere);
+        if (tells_more(flow->types, elsewhere, here))
                 pursuit->told_elsewhere = pursuit->told;
 }
 
@@ -112,11 +109,9 @@ static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 static void consider_behind(const struct flow_context *flow, struct pursuit *pursuit,
                             const struct place_value *value, uint32_t type)
 {
-        const struct types *types = flow->input->reader->types;
-
         if (value->kind != PLACE_RESULT || value->offset <= 0 || value->indexed ||
-            type_kind(types, type) != TYPE_STRUCT || type_size(types, type) == 0 ||
-            pursuit->behind_type != TYPE_NONE)
+            type_kind(flow->types, type) != TYPE_STRUCT ||
+            type_size(flow->types, type) == 0 || pursuit->behind_type != TYPE_NONE)
                 return;
         pursuit->behind_type = type;
         pursuit->behind_bytes = (uint64_t)value->offset;
@@ -234,7 +229,7 @@ static bool has_result(const struct flow_state *state)
 
 static uint32_t return_type(const struct flow_context *flow)
 {
-        return type_of_variable(flow->input->reader, flow->input->function);
+        return type_of_variable(flow->reader, flow->function);
 }
 
 /* A function that returns nothing may leave anything where others return a value. */
@@ -253,20 +248,19 @@ static void take_returned(const struct flow_context *flow, struct pursuit *pursu
  * structure, lies behind it. An allocator keeps a block's size there, for instance. */
 static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
 {
-        const struct types *types = flow->input->reader->types;
         const uint32_t type = pursuit->told.type;
 
         if (type == TYPE_NONE)
                 return false;
-        uint64_t bytes = type_size(types, type);
+        uint64_t bytes = type_size(flow->types, type);
 
         if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
                 return true;
         return bytes > 0 && pursuit->behind_type != TYPE_NONE &&
-               pursuit->behind_bytes >= bytes && !type_open_ended(types, type) &&
-               !type_holds(types, type, pursuit->behind_bytes % bytes,
+               pursuit->behind_bytes >= bytes && !type_open_ended(flow->types, type) &&
+               !type_holds(flow->types, type, pursuit->behind_bytes % bytes,
                            pursuit->behind_type) &&
-               !type_holds(types, pursuit->behind_type, 0, type);
+               !type_holds(flow->types, pursuit->behind_type, 0, type);
 }
 
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
@@ -331,9 +325,8 @@ static bool may_be_quotient(const struct flow_code *code, size_t at)
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct instruction *call)
 {
-        const struct flow_input *input = flow->input;
 
-        if (globals_called(input->globals, call) != MEMORY_ALLOCATE_ITEMS)
+        if (globals_called(flow->globals, call) != MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];
@@ -391,9 +384,8 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
              (merged_call_beside(walk, pursuit.held, pursuit.told.type) ||
               merged_call_before(walk, at, pursuit.told.type))))
                 pursuit.told = (struct told){TYPE_NONE, 0};
-        uint32_t returned = pursuit.returned
-                                ? type_pointee(flow->input->reader, return_type(flow))
-                                : TYPE_NONE;
+        uint32_t returned =
+            pursuit.returned ? type_pointee(flow->reader, return_type(flow)) : TYPE_NONE;
 
         if (is_new(flow, &pursuit, returned))
                 pursuit.told = (struct told){returned, pointer_name_returned(walk)};

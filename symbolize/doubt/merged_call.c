@@ -32,7 +32,7 @@ static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t type)
 {
         const struct variables *variables = walk->context->variables;
-        struct type_reader *reader = walk->context->input->reader;
+        struct type_reader *reader = walk->context->reader;
 
         for (size_t i = 0; i < variables->value_count && type != TYPE_NONE; i++) {
                 const struct register_variable *variable = &variables->values[i];
@@ -77,7 +77,7 @@ static bool is_reached(const struct flow_code *code, size_t call,
 bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type)
 {
         const struct variables *variables = walk->context->variables;
-        struct type_reader *reader = walk->context->input->reader;
+        struct type_reader *reader = walk->context->reader;
 
         for (size_t i = 0; i < variables->unplaced_count && type != TYPE_NONE; i++) {
                 const struct unplaced_variable *variable = &variables->unplaced[i];

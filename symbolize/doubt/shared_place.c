@@ -105,11 +105,11 @@ static void sort(struct several *several)
 }
 
 /* "first|second"; QUALIFIED: each with its function. 0 where that is not known. */
-static uint32_t join_names(const struct flow_input *input, const struct several *several,
+static uint32_t join_names(const struct flow_context *flow, const struct several *several,
                            bool qualified)
 {
-        struct string_pool *names = input->reader->names;
-        const char *outer = die_name(input->reader->dwarf, input->function);
+        struct string_pool *names = flow->reader->names;
+        const char *outer = die_name(flow->reader->dwarf, flow->function);
         uint32_t outer_name = outer ? name_put_linkage(names, outer) : 0;
         uint32_t joined = 0;
 
@@ -151,7 +151,6 @@ bool shared_place_variable(const struct flow_context *flow,
                            const struct place_value *place, uint64_t vaddr,
                            struct frame_variable *variable, int64_t *offset)
 {
-        const struct types *types = flow->input->reader->types;
         const struct frame_variable *owner = NULL; /* whose block it is */
         struct several several = {.count = 0};
         int64_t inside = 0;
@@ -178,7 +177,7 @@ bool shared_place_variable(const struct flow_context *flow,
         variable->line = owner->line;
         if (several.apart)
                 variable->type = TYPE_NONE;
-        take_common(types, &several, variable);
-        variable->name = join_names(flow->input, &several, variable->qualified);
+        take_common(flow->types, &several, variable);
+        variable->name = join_names(flow, &several, variable->qualified);
         return variable->name != 0;
 }

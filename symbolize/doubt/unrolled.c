@@ -45,12 +45,12 @@ struct loads {
 
 static uint64_t item_bytes(const struct loads *loads, const struct place_value *place)
 {
-        return type_size(loads->walk->context->input->reader->types, place->type);
+        return type_size(loads->walk->context->types, place->type);
 }
 
 static bool counts_structures(const struct loads *loads, const struct place_value *place)
 {
-        const struct types *types = loads->walk->context->input->reader->types;
+        const struct types *types = loads->walk->context->types;
 
         return place->kind == PLACE_POINTER && !place->guessed &&
                type_has_fields(types, place->type) && item_bytes(loads, place) > 0 &&
@@ -102,7 +102,7 @@ static int find_loads(struct loads *loads)
 
 static int find_lines(struct loads *loads)
 {
-        const struct flow_input *input = loads->walk->context->input;
+        const struct flow_context *flow = loads->walk->context;
         struct line_answer *answers = calloc(loads->count, sizeof(*answers));
 
         if (!answers)
@@ -110,7 +110,7 @@ static int find_lines(struct loads *loads)
         for (size_t i = 0; i < loads->count; i++)
                 answers[i].vaddr = loads->items[i].vaddr;
         int error =
-            function_lines(input->reader->dwarf, input->function, answers, loads->count);
+            function_lines(flow->reader->dwarf, flow->function, answers, loads->count);
 
         for (size_t i = 0; i < loads->count && !error; i++) {
                 if (!answers[i].found)
@@ -121,7 +121,7 @@ static int find_lines(struct loads *loads)
                 loads->items[i].row = answers[i].row;
         }
         free(answers);
-        loads->in_rows = function_in_rows(input->reader->dwarf, input->function);
+        loads->in_rows = function_in_rows(flow->reader->dwarf, flow->function);
         return error == -ENOMEM ? error : 0;
 }
 
@@ -141,16 +141,16 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         if (entry->tag != DW_TAG_inlined_subroutine)
                 return entry->tag == DW_TAG_lexical_block;
         loads->call_count++;
-        return die_ranges(loads->walk->context->input->reader->dwarf, &entry->die,
-                          add_range, loads) == -ENOMEM
+        return die_ranges(loads->walk->context->reader->dwarf, &entry->die, add_range,
+                          loads) == -ENOMEM
                    ? -ENOMEM
                    : 1;
 }
 
 static int find_calls(struct loads *loads)
 {
-        const struct flow_input *input = loads->walk->context->input;
-        int error = die_walk(input->reader->dwarf, input->function, visit, loads);
+        const struct flow_context *flow = loads->walk->context;
+        int error = die_walk(flow->reader->dwarf, flow->function, visit, loads);
 
         if (error != -ENOMEM)
                 error = range_map_build(&loads->calls);

@@ -53,8 +53,7 @@ struct place_value behind_header(const struct flow_context *flow,
                                  const struct place_value *base, int64_t plus,
                                  uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
-        int64_t bytes = header_bytes(types, base), nearest = INT64_MIN;
+        int64_t bytes = header_bytes(flow->types, base), nearest = INT64_MIN;
         const struct register_variable *found = NULL;
         struct place_value result = *base;
 
@@ -74,12 +73,12 @@ struct place_value behind_header(const struct flow_context *flow,
                     variable->offset > INT32_MAX || variable->offset < INT32_MIN)
                         continue;
                 int64_t begin = held->offset + variable->offset;
-                uint32_t type = type_pointee(flow->input->reader, variable->type);
+                uint32_t type = type_pointee(flow->reader, variable->type);
 
                 /* A number by reference is a part of what its name does not say. */
-                if (!type_has_fields(types, type) || begin > at || begin <= nearest ||
-                    (at >= 0 && begin < bytes) ||
-                    (at < 0 && (uint64_t)(at - begin) >= type_size(types, type)))
+                if (!type_has_fields(flow->types, type) || begin > at ||
+                    begin <= nearest || (at >= 0 && begin < bytes) ||
+                    (at < 0 && (uint64_t)(at - begin) >= type_size(flow->types, type)))
                         continue;
                 nearest = begin;
                 found = variable;

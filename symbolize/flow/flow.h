@@ -49,7 +49,7 @@ struct flow_answer {
         struct address_pattern pattern; /* of an OPERAND */
         bool traced;   /* the question: the state of the analysis is printed */
         bool lineless; /* the question: the instruction has no line, as merged code */
-        bool folded;   /* of an OPERAND: of the function's, see flow_input, it is one */
+        bool folded;   /* of an OPERAND: of the function's, see flow_context, it is one */
         bool restores; /* of an OPERAND: it takes back the value of a call or push */
         bool returned; /* of a RESULT: the function returns it in its turn */
         /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
@@ -64,14 +64,19 @@ struct flow_answer {
                                     an index, the distance to PLACE */
 };
 
-struct flow_input {
+/* Constant in a function. */
+struct flow_context {
         struct type_reader *reader;
+        const struct types *types; /* READER's */
         const struct elf_file *file;
         const struct thread_slots *slots; /* of FILE */
         Dwarf_Die *function;
-        bool
-            folded; /* it is several of the source: what its variables are is not known */
+        bool folded; /* FUNCTION is several of the source: its variables are not known */
         struct globals *globals; /* of FUNCTION's unit */
+        const struct variables *variables;
+        const struct flow_code *code;
+        bool counts_from_one;        /* arrays of its language begin there */
+        bool has_absolute_addresses; /* the file is loaded where it says */
 };
 
 #endif

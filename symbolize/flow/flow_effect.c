@@ -163,16 +163,15 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
 
         /* Without optimisation compilers do not say which function is called where. */
         if (type == TYPE_NONE && step->instruction.target)
-                type =
-                    globals_return_type(flow->input->globals, step->instruction.target);
+                type = globals_return_type(flow->globals, step->instruction.target);
         if (type != TYPE_NONE && step->instruction.target &&
-            globals_folded(flow->input->globals, step->instruction.target))
+            globals_folded(flow->globals, step->instruction.target))
                 type = TYPE_NONE;
         struct place_value result =
             flow_thread_slot(flow, &state->registers[REGISTER_RDI], THREAD_SLOT_PAIR);
 
         if (result.kind == PLACE_UNKNOWN)
-                result = place_pointer(type_pointee(flow->input->reader, type), 0);
+                result = place_pointer(type_pointee(flow->reader, type), 0);
         take_origin(flow, step, &result);
         forget(state, CALL_CLOBBERED, step);
         set(state, REGISTER_RAX, &result);
@@ -220,8 +219,7 @@ static struct place_value sum_of(const struct flow_context *flow,
 
         if (number.kind != PLACE_UNREACHED)
                 return number;
-        return sign > 0 ? flow_sum(flow, &a, &b, 1)
-                        : place_subtract(flow->input->reader->types, &a, &b);
+        return sign > 0 ? flow_sum(flow, &a, &b, 1) : place_subtract(flow->types, &a, &b);
 }
 
 static struct place_value address_of(const struct flow_context *flow,
@@ -277,9 +275,8 @@ static struct place_value chosen(const struct flow_context *flow,
         bool apart = a->kind == PLACE_POINTER && b->kind == PLACE_POINTER &&
                      a->offset != b->offset;
 
-        return apart && (is_before(a) || is_before(b))
-                   ? place_unknown
-                   : place_meet(flow->input->reader->types, a, b);
+        return apart && (is_before(a) || is_before(b)) ? place_unknown
+                                                       : place_meet(flow->types, a, b);
 }
 
 /* The destination's new value; the operations that only write memory or change the
@@ -306,7 +303,7 @@ static struct place_value result_of(const struct flow_context *flow,
                 return chosen(flow, &place, &other);
         case OPERATION_CONSTANT:
                 return flow->has_absolute_addresses &&
-                               elf_file_segment(flow->input->file, (uint64_t)constant)
+                               elf_file_segment(flow->file, (uint64_t)constant)
                            ? (struct place_value){.kind = PLACE_ADDRESS,
                                                   .type = TYPE_NONE,
                                                   .offset = constant}

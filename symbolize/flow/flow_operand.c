@@ -17,7 +17,7 @@ struct place_value flow_thread_slot(const struct flow_context *flow,
 {
         const struct thread_slot *slot =
             place->kind == PLACE_ADDRESS && !place->indexed
-                ? thread_slots_find(flow->input->slots, (uint64_t)place->offset, kind)
+                ? thread_slots_find(flow->slots, (uint64_t)place->offset, kind)
                 : NULL;
 
         return slot ? thread_local_at(slot->offset) : place_unknown;
@@ -28,13 +28,13 @@ struct place_value flow_thread_slot(const struct flow_context *flow,
 static struct place_value own_variable(const struct flow_context *flow,
                                        const struct place_value *place)
 {
-        uint64_t bytes = flow->input->file->thread_bytes;
+        uint64_t bytes = flow->file->thread_bytes;
         uint64_t offset = bytes + (uint64_t)place->offset;
 
         struct place_value own = *place;
 
         if (place->kind != PLACE_THREAD || offset >= bytes ||
-            (place->indexed && !thread_slots_none(flow->input->slots)))
+            (place->indexed && !thread_slots_none(flow->slots)))
                 return own;
         own.kind = PLACE_ADDRESS;
         own.offset = thread_local_at(offset).offset;
@@ -46,7 +46,7 @@ struct place_value flow_sum(const struct flow_context *flow, const struct place_
 {
         if (a->kind == PLACE_TABLE_WORD || b->kind == PLACE_TABLE_WORD)
                 return place_unknown; /* a virtual base, perhaps */
-        return place_add(flow->input->reader->types, a, b, scale);
+        return place_add(flow->types, a, b, scale);
 }
 
 /* BASE and the index of STEP's operand. */
@@ -79,7 +79,7 @@ static struct place_value thread_operand(const struct flow_context *flow,
         if (memory->base < REGISTER_COUNT)
                 place = flow_state_held(flow, state, memory->base, step->vaddr);
         if (memory->base != REGISTER_NONE && !place_in_thread(&place))
-                place = place_add(flow->input->reader->types, &thread_pointer, &place, 1);
+                place = place_add(flow->types, &thread_pointer, &place, 1);
         place = place_add_constant(&place, memory->displacement);
         place = own_variable(flow, &place);
         return add_index(flow, state, step, &place);
@@ -113,12 +113,11 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                                   const struct place_value *base, int64_t plus,
                                   uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
         struct place_value found = *base;
 
         if (base->kind != PLACE_POINTER || base->indexed || base->guessed ||
-            base->offset != 0 || !type_has_fields(types, base->type) || plus < 0 ||
-            (uint64_t)plus < type_size(types, base->type))
+            base->offset != 0 || !type_has_fields(flow->types, base->type) || plus < 0 ||
+            (uint64_t)plus < type_size(flow->types, base->type))
                 return found;
         uint16_t level = level_of(flow->variables, reg, vaddr);
 
@@ -128,13 +127,13 @@ static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                 if (!is_in(variable, reg, vaddr) || variable->offset != 0 ||
                     variable->from_set || variable->pointed || variable->level < level)
                         continue;
-                uint32_t type = type_pointee(flow->input->reader, variable->type);
+                uint32_t type = type_pointee(flow->reader, variable->type);
 
-                if (!type_has_fields(types, type) ||
-                    (uint64_t)plus >= type_size(types, type) ||
-                    !type_holds(types, type, 0, base->type))
+                if (!type_has_fields(flow->types, type) ||
+                    (uint64_t)plus >= type_size(flow->types, type) ||
+                    !type_holds(flow->types, type, 0, base->type))
                         continue;
-                if (found.type != base->type && !type_same(types, found.type, type))
+                if (found.type != base->type && !type_same(flow->types, found.type, type))
                         return *base;
                 found = place_pointer(type, 0);
                 found.origin = origin_of_variable(i);
@@ -160,7 +159,7 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
         }
         if ((absolute && memory->index == REGISTER_NONE) ||
             (flow->has_absolute_addresses && place_is_number(&base) &&
-             elf_file_segment(flow->input->file, (uint64_t)memory->displacement)))
+             elf_file_segment(flow->file, (uint64_t)memory->displacement)))
                 return (struct place_value){.kind = PLACE_ADDRESS,
                                             .indexed = !absolute ||
                                                        memory->index != REGISTER_NONE,

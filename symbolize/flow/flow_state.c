@@ -85,7 +85,7 @@ static struct place_value pointed_by(const struct flow_context *flow,
         if (!variable)
                 return place_unknown;
         struct place_value pointed =
-            place_pointer(type_pointee(flow->input->reader, variable->type),
+            place_pointer(type_pointee(flow->reader, variable->type),
                           (int64_t)(0 - (uint64_t)variable->offset));
 
         if (pointed.kind == PLACE_POINTER)
@@ -106,24 +106,24 @@ static bool is_inner(const struct register_variable *a, const struct register_va
 static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
                                    uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
         const struct register_variable *in =
             variables_in_register(flow->variables, reg, vaddr);
         const struct register_variable *beside =
             variables_beside_register(flow->variables, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
-        if (variable_has_rival(beside, vaddr) || behind_header_begins(types, &a, &b))
+        if (variable_has_rival(beside, vaddr) ||
+            behind_header_begins(flow->types, &a, &b))
                 b = place_unknown;
         if (variable_has_rival(in, vaddr))
                 return place_unknown;
         if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
                 return a.kind == PLACE_POINTER ? a : b;
-        if (points_to_fields(types, &a) != points_to_fields(types, &b))
-                return points_to_fields(types, &a) ? a : b;
-        if (points_around(types, &a, &b))
+        if (points_to_fields(flow->types, &a) != points_to_fields(flow->types, &b))
+                return points_to_fields(flow->types, &a) ? a : b;
+        if (points_around(flow->types, &a, &b))
                 return a;
-        return points_around(types, &b, &a) || is_inner(beside, in) ? b : a;
+        return points_around(flow->types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
 /* Whether VALUE is no address: it counts from a small number. Debug information may give
@@ -182,16 +182,14 @@ static struct place_value believed(const struct flow_context *flow,
                                    const struct place_value *value,
                                    const struct place_value *named)
 {
-        const struct types *types = flow->input->reader->types;
-
         if (named->kind != PLACE_POINTER || value->kind == PLACE_RESULT)
                 return *value;
         if (value->kind == PLACE_POINTER)
-                return !points_to_fields(types, named) ||
-                               points_around(types, value, named) ||
-                               behind_header_begins(types, value, named) ||
-                               (points_to_fields(types, value) &&
-                                behind_header_ends(types, named))
+                return !points_to_fields(flow->types, named) ||
+                               points_around(flow->types, value, named) ||
+                               behind_header_begins(flow->types, value, named) ||
+                               (points_to_fields(flow->types, value) &&
+                                behind_header_ends(flow->types, named))
                            ? *value
                            : *named;
         return place_in_frame(value) || value->kind == PLACE_ADDRESS ||
@@ -230,16 +228,15 @@ static void forget_rival(const struct flow_context *flow, struct place_value *va
 struct place_value flow_state_held(const struct flow_context *flow,
                                    struct flow_state *state, uint8_t reg, uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
         struct place_value *value = &state->registers[reg];
 
         forget_rival(flow, value, reg, vaddr);
         struct place_value named = named_in(flow, reg, vaddr);
 
-        if (named.kind != PLACE_POINTER || !points_to_fields(types, &named)) {
+        if (named.kind != PLACE_POINTER || !points_to_fields(flow->types, &named)) {
                 struct place_value set = set_there(flow, state, reg, vaddr);
 
-                if (set.kind == PLACE_POINTER && contradicts(types, value, &set))
+                if (set.kind == PLACE_POINTER && contradicts(flow->types, value, &set))
                         return place_unknown;
                 if (set.kind == PLACE_POINTER && value->kind != PLACE_NUMBER)
                         named = set;
@@ -261,8 +258,7 @@ bool flow_state_in(const struct flow_context *flow, const struct flow_state *sta
         if (!variable->in_frame)
                 start += (uint64_t)state->registers[variable->reg].offset;
         *offset = (int64_t)((uint64_t)place->offset - start);
-        return (uint64_t)*offset <
-               flow->input->reader->types->items[variable->type].size_bytes;
+        return (uint64_t)*offset < flow->types->items[variable->type].size_bytes;
 }
 
 /* Whether A, of two variables at one place, is the live one, as its block is within B's:
@@ -281,7 +277,6 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
                                                  const struct place_value *place,
                                                  uint64_t vaddr, int64_t *offset)
 {
-        const struct types *types = flow->input->reader->types;
         const struct frame_variable *best = NULL;
 
         for (size_t i = 0; i < flow->variables->frame_count; i++) {
@@ -293,9 +288,9 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
                         continue;
                 if (variable->shared || variable->shares)
                         return NULL;
-                if (best && outlives(types, best, variable))
+                if (best && outlives(flow->types, best, variable))
                         continue;
-                if (best && !outlives(types, variable, best))
+                if (best && !outlives(flow->types, variable, best))
                         return NULL;
                 best = variable;
                 *offset = inside;
@@ -313,8 +308,7 @@ void flow_state_hand_over(const struct flow_context *flow, struct flow_state *st
         uint64_t bytes = INT64_MAX;
 
         if (variable && !place->indexed)
-                bytes = flow->input->reader->types->items[variable->type].size_bytes -
-                        (uint64_t)inside;
+                bytes = flow->types->items[variable->type].size_bytes - (uint64_t)inside;
         frame_slots_drop(&state->frame, place->offset, bytes);
 }
 
@@ -324,34 +318,32 @@ static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_I
 static struct place_value pointed_to(const struct flow_context *flow, uint32_t type,
                                      uint64_t offset)
 {
-        uint32_t part =
-            type_part(flow->input->reader->types, type, offset, &pointer_access);
+        uint32_t part = type_part(flow->types, type, offset, &pointer_access);
 
-        return place_pointer(type_pointee(flow->input->reader, part), 0);
+        return place_pointer(type_pointee(flow->reader, part), 0);
 }
 
 /* Whether a pointer lies at OFFSET in TYPE, and one to something else than POINTED. */
 static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64_t offset,
                           const struct place_value *pointed)
 {
-        const struct types *types = flow->input->reader->types;
-        uint32_t part = type_part(types, type, offset, &pointer_access);
+        uint32_t part = type_part(flow->types, type, offset, &pointer_access);
         struct place_value there = pointed_to(flow, type, offset);
 
-        return type_kind(types, part) == TYPE_POINTER && !place_same(&there, pointed);
+        return type_kind(flow->types, part) == TYPE_POINTER &&
+               !place_same(&there, pointed);
 }
 
 /* Whether PLACE is before where a class's table of functions is pointed to. */
 static bool before_table(const struct flow_context *flow, const struct place_value *place)
 {
-        const struct types *types = flow->input->reader->types;
-
         if (place->indexed || place->guessed || place->offset >= 0 ||
-            place->offset % 8 != 0 || types->items[place->type].kind != TYPE_POINTER)
+            place->offset % 8 != 0 ||
+            flow->types->items[place->type].kind != TYPE_POINTER)
                 return false;
-        uint32_t function = type_pointee(flow->input->reader, place->type);
+        uint32_t function = type_pointee(flow->reader, place->type);
 
-        return function != TYPE_NONE && type_kind(types, function) == TYPE_OPAQUE;
+        return function != TYPE_NONE && type_kind(flow->types, function) == TYPE_OPAQUE;
 }
 
 /* The pointer at PLACE. If an index seems to begin at 1, it may also be 0 where no other
@@ -359,10 +351,9 @@ static bool before_table(const struct flow_context *flow, const struct place_val
 static struct place_value load_pointer(const struct flow_context *flow,
                                        const struct place_value *place)
 {
-        const struct types *types = flow->input->reader->types;
-        struct place_value settled = place_settled(types, place, sizeof(uint64_t));
+        struct place_value settled = place_settled(flow->types, place, sizeof(uint64_t));
         struct place_value value =
-            pointed_to(flow, settled.type, place_offset(types, &settled));
+            pointed_to(flow, settled.type, place_offset(flow->types, &settled));
 
         if (settled.guessed &&
             (settled.offset == place->offset ||
@@ -375,7 +366,6 @@ struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,
                                    const struct place_value *place, uint64_t vaddr)
 {
-        const struct types *types = flow->input->reader->types;
         uint64_t offset = 0;
         int64_t in_variable;
 
@@ -394,8 +384,9 @@ struct place_value flow_state_load(const struct flow_context *flow,
                     place->indexed ? NULL : frame_slots_at(&state->frame, place->offset);
                 const struct frame_variable *variable =
                     flow_state_variable(flow, state, place, vaddr, &in_variable);
-                bool stays = variable && place_stays_in(types, place, variable->type,
-                                                        (uint64_t)in_variable);
+                bool stays =
+                    variable && place_stays_in(flow->types, place, variable->type,
+                                               (uint64_t)in_variable);
                 struct place_value named =
                     stays ? pointed_to(flow, variable->type, (uint64_t)in_variable)
                           : place_unknown;
@@ -409,9 +400,10 @@ struct place_value flow_state_load(const struct flow_context *flow,
                 if (meant.kind != PLACE_UNKNOWN)
                         return meant;
                 uint32_t type =
-                    globals_type(flow->input->globals, (uint64_t)place->offset, &offset);
+                    globals_type(flow->globals, (uint64_t)place->offset, &offset);
 
-                return type == TYPE_NONE || !place_stays_in(types, place, type, offset)
+                return type == TYPE_NONE ||
+                               !place_stays_in(flow->types, place, type, offset)
                            ? place_unknown
                            : pointed_to(flow, type, offset);
         }
@@ -441,8 +433,7 @@ void flow_state_expose(const struct flow_context *flow, struct flow_state *state
         if (variable && !place->indexed && inside >= 0 && inside <= INT32_MAX) {
                 exposed.low = (int64_t)((uint64_t)place->offset - (uint64_t)inside);
                 exposed.high = (int64_t)((uint64_t)exposed.low +
-                                         flow->input->reader->types->items[variable->type]
-                                             .size_bytes);
+                                         flow->types->items[variable->type].size_bytes);
         }
         frame_slots_expose(&state->frame, exposed);
 }
@@ -450,7 +441,7 @@ void flow_state_expose(const struct flow_context *flow, struct flow_state *state
 void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state)
 {
         frame_slots_forget_numbers(&state->frame);
-        frame_slots_forget_exposed(&state->frame, flow->input->reader->types, NULL);
+        frame_slots_forget_exposed(&state->frame, flow->types, NULL);
 }
 
 /* Whether PLACE may be in the frame: a pointer's type does not tell where it points. */
@@ -479,9 +470,8 @@ static void store_anywhere(const struct flow_context *flow, struct flow_state *s
 {
         frame_slots_forget_numbers(&state->frame);
         if (state->frame.exposed_count > 0 && bytes >= sizeof(uint64_t) &&
-            !is_number_there(flow->input->reader->types, place))
-                frame_slots_forget_exposed(&state->frame, flow->input->reader->types,
-                                           value);
+            !is_number_there(flow->types, place))
+                frame_slots_forget_exposed(&state->frame, flow->types, value);
 }
 
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
@@ -505,17 +495,15 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from)
 {
-        const struct types *types = flow->input->reader->types;
-
         if (!into->reached) {
                 *into = *from;
                 return true;
         }
-        bool changed = frame_slots_merge(&into->frame, &from->frame, types);
+        bool changed = frame_slots_merge(&into->frame, &from->frame, flow->types);
 
         for (int i = 0; i < REGISTER_COUNT; i++) {
                 struct place_value value =
-                    place_meet(types, &into->registers[i], &from->registers[i]);
+                    place_meet(flow->types, &into->registers[i], &from->registers[i]);
 
                 changed |= !place_same(&value, &into->registers[i]);
                 changed |= add_writes(&into->writes[i], &from->writes[i]);

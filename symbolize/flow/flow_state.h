@@ -30,15 +30,6 @@ struct flow_state {
         bool reached;
 };
 
-/* Constant in a function. */
-struct flow_context {
-        const struct flow_input *input;
-        const struct variables *variables;
-        const struct flow_code *code;
-        bool counts_from_one;        /* arrays of its language begin there */
-        bool has_absolute_addresses; /* the file is loaded where it says */
-};
-
 /* Of an instruction before which nothing is known. */
 void flow_state_begin(struct flow_state *state);
 /* Joins the state of another way; returns whether INTO changed. */

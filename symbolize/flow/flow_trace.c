@@ -22,7 +22,7 @@ static const char *const kind_names[] = {
 
 static const char *type_name(const struct flow_context *flow, uint32_t type)
 {
-        const struct type_reader *reader = flow->input->reader;
+        const struct type_reader *reader = flow->reader;
         const char *name =
             type < reader->types->count
                 ? string_pool_text(reader->names, reader->types->items[type].name)
@@ -47,8 +47,7 @@ static void print_value(const struct flow_context *flow, const struct place_valu
         if (origin_is_variable(value->origin) && value->kind == PLACE_POINTER) {
                 const struct register_variable *variable =
                     &flow->variables->values[value->origin - ORIGIN_FIRST_VARIABLE];
-                const char *name =
-                    string_pool_text(flow->input->reader->names, variable->name);
+                const char *name = string_pool_text(flow->reader->names, variable->name);
 
                 printf(" (variable %s)", name ? name : "without a name");
         }
@@ -87,14 +86,13 @@ void flow_trace(const struct flow_walk *walk, size_t step,
                 const struct flow_answer *answer)
 {
         const struct flow_context *flow = walk->context;
-        const char *pointer =
-            string_pool_text(flow->input->reader->names, answer->pointer);
+        const char *pointer = string_pool_text(flow->reader->names, answer->pointer);
 
         for (size_t i = 0; i <= step; i++) {
                 struct flow_state state = flow_walk_before(walk, i);
 
                 print_state(flow, &state, walk->code->steps[i].vaddr);
-                print_instruction(flow->input->file, walk->code->steps[i].vaddr);
+                print_instruction(flow->file, walk->code->steps[i].vaddr);
         }
         printf("operand: ");
         print_value(flow, &answer->place);

@@ -39,8 +39,8 @@ static void begin(struct flow_walk *walk)
         struct flow_state state;
 
         flow_state_begin(&state);
-        if (!die_entry_address(walk->context->input->reader->dwarf,
-                               walk->context->input->function, &entry))
+        if (!die_entry_address(walk->context->reader->dwarf, walk->context->function,
+                               &entry))
                 return;
         size_t step = flow_code_at(walk->code, entry);
 

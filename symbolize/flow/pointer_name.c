@@ -13,14 +13,14 @@ static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_I
 
 static const char *text_of(const struct flow_walk *walk, uint32_t name)
 {
-        return string_pool_text(walk->context->input->reader->names, name);
+        return string_pool_text(walk->context->reader->names, name);
 }
 
 /* The name of the part at OFFSET of BASE, of TYPE; ARROW stands before its fields. */
 static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const char *arrow,
                           uint32_t type, uint64_t offset)
 {
-        const struct type_reader *reader = walk->context->input->reader;
+        const struct type_reader *reader = walk->context->reader;
         struct field field;
 
         if (!base)
@@ -45,7 +45,7 @@ static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const cha
 static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
                              const struct place_value *place)
 {
-        const struct type_reader *reader = walk->context->input->reader;
+        const struct type_reader *reader = walk->context->reader;
         const struct types *types = reader->types;
         struct place_value settled = place_settled(types, place, sizeof(uint64_t));
         uint64_t bytes = type_size(types, place->type);
@@ -68,7 +68,7 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
                              const struct place_value *place, uint64_t vaddr,
                              uint32_t base)
 {
-        const struct flow_input *input = walk->context->input;
+        const struct flow_context *flow = walk->context;
         uint64_t offset;
         int64_t inside;
         uint32_t type;
@@ -88,13 +88,13 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
                                 : 0;
         }
         case PLACE_ADDRESS:
-                type = globals_type(input->globals, (uint64_t)place->offset, &offset);
+                type = globals_type(flow->globals, (uint64_t)place->offset, &offset);
                 return type == TYPE_NONE ||
-                               !place_stays_in(input->reader->types, place, type, offset)
+                               !place_stays_in(flow->types, place, type, offset)
                            ? 0
                            : part_name(
                                  walk,
-                                 globals_name(input->globals, (uint64_t)place->offset),
+                                 globals_name(flow->globals, (uint64_t)place->offset),
                                  ".", type, offset);
         default:
                 return 0;
@@ -125,14 +125,13 @@ static struct flow_name stored_name(const struct flow_walk *walk,
  * known). */
 static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_t after)
 {
-        const struct flow_input *input = walk->context->input;
+        const struct flow_context *flow = walk->context;
         uint32_t name = variables_call_name(walk->context->variables, after);
 
         if (!name && target)
-                name = globals_function_name(input->globals, target);
-        return name
-                   ? string_pool_format(input->reader->names, "%s()", text_of(walk, name))
-                   : 0;
+                name = globals_function_name(flow->globals, target);
+        return name ? string_pool_format(flow->reader->names, "%s()", text_of(walk, name))
+                    : 0;
 }
 
 /* Of the pointer that step number AT loads. */
@@ -198,11 +197,11 @@ uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_sta
 
 uint32_t pointer_name_returned(const struct flow_walk *walk)
 {
-        const struct flow_input *input = walk->context->input;
-        const char *name = die_name(input->reader->dwarf, input->function);
+        const struct flow_context *flow = walk->context;
+        const char *name = die_name(flow->reader->dwarf, flow->function);
 
         return name ? string_pool_format(
-                          input->reader->names, "%s()",
-                          text_of(walk, name_put_linkage(input->reader->names, name)))
+                          flow->reader->names, "%s()",
+                          text_of(walk, name_put_linkage(flow->reader->names, name)))
                     : 0;
 }
