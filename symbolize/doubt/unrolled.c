@@ -132,12 +132,10 @@ static int add_range(void *context, uint64_t low, uint64_t high)
         return range_map_add(&loads->calls, low, high, loads->call_count);
 }
 
-static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry)
 {
         struct loads *loads = context;
 
-        (void)parent;
-        (void)value;
         if (entry->tag != DW_TAG_inlined_subroutine)
                 return entry->tag == DW_TAG_lexical_block;
         loads->call_count++;

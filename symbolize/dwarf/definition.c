@@ -60,10 +60,10 @@ static uint32_t put_name(struct string_pool *names, const char *outer, const cha
         return string_pool_format(names, "%s%s%s", outer, name, end);
 }
 
-static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry)
 {
         struct reading *reading = context;
-        const char *outer = string_pool_text(reading->names, parent);
+        const char *outer = string_pool_text(reading->names, entry->parent);
         Dwarf_Die *die = &entry->die;
         struct definition definition = {.is_union = entry->tag == DW_TAG_union_type,
                                         .die = *die};
@@ -90,8 +90,8 @@ static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32
         default:
                 return 0;
         }
-        *value = put_name(reading->names, outer ? outer : "", name ? name : "(anonymous)",
-                          "::");
+        entry->value = put_name(reading->names, outer ? outer : "",
+                                name ? name : "(anonymous)", "::");
         return 1;
 }
 

@@ -71,18 +71,18 @@ static int push(struct walk *walk, uint32_t value)
 /* Visits the entry. 0 at the end of the traversal, or a negative error. */
 static int step(struct walk *walk, die_visit *visit, void *context)
 {
-        uint32_t parent = walk->values[walk->depth - 1], value = parent;
+        uint32_t parent = walk->values[walk->depth - 1];
         int tag = dwarf_tag(&walk->at); /* which keeps its abbreviation in the entry */
-        struct die_entry entry = {walk->at, (unsigned)tag};
+        struct die_entry entry = {walk->at, (unsigned)tag, parent, parent};
         Dwarf_Die child;
 
         if (tag == DW_TAG_invalid)
                 return go_up(walk);
-        int result = visit(context, &entry, parent, &value);
+        int result = visit(context, &entry);
 
         if (result > 0 && walk->depth < DEPTH_LIMIT &&
             dwarf_child(&walk->at, &child) == 0) {
-                result = push(walk, value);
+                result = push(walk, entry.value);
                 return result < 0 ? result : go_to(walk, &child, distance(walk, &child));
         }
         return result < 0 ? result : go_on(walk);

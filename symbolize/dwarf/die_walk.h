@@ -8,14 +8,14 @@
 struct die_entry {
         Dwarf_Die die;
         unsigned tag;
+        uint32_t parent; /* the value of the entry around it; 0 at the top */
+        uint32_t value;  /* for its children; the same unless the visit sets it */
 };
 
-/* Visits the entries below the unit or entry at ROOT in their order. VISIT gets the
- * value that the visit of the parent stored (0 at the top), and stores a value for
- * ENTRY's children. It returns whether to descend to the children, or a negative error
- * that ends the traversal. */
-typedef int die_visit(void *context, struct die_entry *entry, uint32_t parent,
-                      uint32_t *value);
+/* Visits the entries below the unit or entry at ROOT in their order. VISIT returns
+ * whether to descend to ENTRY's children, or a negative error that ends the traversal. */
+typedef int die_visit(void *context, struct die_entry *entry);
+
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
              void *context);
 /* The same with a value at the top. */

@@ -7,13 +7,10 @@
 #include "append.h"
 #include "die_walk.h"
 
-static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
-                       uint32_t *value)
+static int visit_scope(void *context, struct die_entry *entry)
 {
         struct code_scopes *scopes = context;
 
-        (void)parent;
-        (void)value;
         switch (entry->tag) {
         case DW_TAG_subprogram:
         case DW_TAG_structure_type:

@@ -92,9 +92,8 @@ static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
         return error == -ENOMEM ? error : 0;
 }
 
-/* 1 when any of its addresses is asked about: *VALUE is for the entries in it. */
-static int add_function(struct unit *unit, struct die_entry *entry, bool inlined,
-                        uint32_t parent, uint32_t *value)
+/* 1 when any of its addresses is asked about. */
+static int add_function(struct unit *unit, struct die_entry *entry, bool inlined)
 {
         size_t before = unit->functions.count, index = unit->node_count;
 
@@ -107,9 +106,9 @@ static int add_function(struct unit *unit, struct die_entry *entry, bool inlined
                 return 0;
         unit->nodes[unit->node_count++] =
             (struct node){.die = entry->die,
-                          .outer = inlined ? parent & ~INSIDE_FUNCTION : 0,
-                          .local = !inlined && (parent & INSIDE_FUNCTION)};
-        *value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
+                          .outer = inlined ? entry->parent & ~INSIDE_FUNCTION : 0,
+                          .local = !inlined && (entry->parent & INSIDE_FUNCTION)};
+        entry->value = ((uint32_t)index + 1) | INSIDE_FUNCTION;
         return 1;
 }
 
@@ -118,30 +117,28 @@ static bool has_code(Dwarf_Die *die)
         return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-static int visit_function(void *context, struct die_entry *entry, uint32_t parent,
-                          uint32_t *value)
+static int visit_function(void *context, struct die_entry *entry)
 {
         struct unit *unit = context;
         int error;
 
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
-                *value = INSIDE_FUNCTION;
+                entry->value = INSIDE_FUNCTION;
                 if (!has_code(&entry->die))
                         return !dwarf_hasattr(&entry->die, DW_AT_declaration);
-                error = add_function(unit, entry, false, parent, value);
+                error = add_function(unit, entry, false);
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in the function around it */
                 if (!has_code(&entry->die))
                         return 1;
-                return parent == INSIDE_FUNCTION
-                           ? 0
-                           : add_function(unit, entry, true, parent, value);
+                return entry->parent == INSIDE_FUNCTION ? 0
+                                                        : add_function(unit, entry, true);
         case DW_TAG_structure_type: /* functions of local classes, methods of Rust */
         case DW_TAG_class_type:
         case DW_TAG_union_type:
         case DW_TAG_enumeration_type:
-                return !unit->classes_declare || (parent & INSIDE_FUNCTION);
+                return !unit->classes_declare || (entry->parent & INSIDE_FUNCTION);
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_lexical_block:

@@ -126,20 +126,19 @@ static void answer_variable(struct search *search, Dwarf_Die *die, uint32_t func
         }
 }
 
-static int visit_variable(void *context, struct die_entry *entry, uint32_t parent,
-                          uint32_t *value)
+static int visit_variable(void *context, struct die_entry *entry)
 {
         struct search *search = context;
 
         switch (entry->tag) {
         case DW_TAG_variable:
-                answer_variable(search, &entry->die, parent);
+                answer_variable(search, &entry->die, entry->parent);
                 return 0;
         case DW_TAG_subprogram:
                 if (APPEND(search->functions, search->function_count,
                            search->function_capacity, entry->die) < 0)
                         return -ENOMEM;
-                *value = (uint32_t)search->function_count;
+                entry->value = (uint32_t)search->function_count;
                 return 1;
         case DW_TAG_namespace:
         case DW_TAG_module:

@@ -23,14 +23,11 @@ static bool is_class(unsigned tag)
                tag == DW_TAG_union_type;
 }
 
-static int visit_member(void *context, struct die_entry *entry, uint32_t parent,
-                        uint32_t *value)
+static int visit_member(void *context, struct die_entry *entry)
 {
         static const char call[] = "operator()";
         struct dwarf_file *dwarf = context;
 
-        (void)parent;
-        (void)value;
         const char *name = entry->tag == DW_TAG_subprogram
                                ? die_string(dwarf, &entry->die, DW_AT_name)
                                : NULL;
@@ -92,15 +89,12 @@ static bool argument_class(struct dwarf_file *dwarf, Dwarf_Die *parameter,
         return false;
 }
 
-static int visit_parameter(void *context, struct die_entry *entry, uint32_t parent,
-                           uint32_t *value)
+static int visit_parameter(void *context, struct die_entry *entry)
 {
         struct lambda_search *search = context;
         struct dwarf_file *dwarf = search->entries->with->dwarf;
         Dwarf_Die class;
 
-        (void)parent;
-        (void)value;
         if (search->count >= search->wanted)
                 return -ECANCELED;
         if (entry->tag == DW_TAG_GNU_template_parameter_pack)

@@ -128,9 +128,9 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
 {
         struct type type = {.kind = TYPE_POINTER, .size_bytes = 8};
         type.name = string_pool_format(
-            reader->names, "%s%s",
-            string_pool_text(reader->names, type_spelled_name(reader, *placed)) ?: "void",
-            " *");
+            reader->names, "%s *",
+            string_pool_text(reader->names, type_spelled_name(reader, *placed))
+                ?: "void");
         uint32_t id = type_put(reader, &type, NULL);
 
         if (id != TYPE_NONE)

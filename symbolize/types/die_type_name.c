@@ -42,8 +42,7 @@ static const char *no_name(struct type_reader *reader, Dwarf_Die *die)
         return die_lost(reader->dwarf, die, DW_AT_name) ? "(not found)" : "(anonymous)";
 }
 
-static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
-                       uint32_t *value)
+static int visit_scope(void *context, struct die_entry *entry)
 {
         struct type_reader *reader = context;
 
@@ -52,7 +51,8 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
         case DW_TAG_class_type:
         case DW_TAG_union_type:
         case DW_TAG_enumeration_type:
-                if (parent && put_scope(reader, entry->die.addr, parent) < 0)
+                if (entry->parent &&
+                    put_scope(reader, entry->die.addr, entry->parent) < 0)
                         return -ENOMEM;
                 break;
         case DW_TAG_namespace:
@@ -62,12 +62,10 @@ static int visit_scope(void *context, struct die_entry *entry, uint32_t parent,
                 return 0;
         }
         const char *name = type_own_name(reader, &entry->die);
-        const char *outer = string_pool_text(reader->names, parent);
+        const char *outer = string_pool_text(reader->names, entry->parent);
 
-        *value = string_pool_format(reader->names, "%s%s", outer ? outer : "",
-                                    name ? name : no_name(reader, &entry->die));
-        *value = string_pool_format(reader->names, "%s%s",
-                                    string_pool_text(reader->names, *value) ?: "", "::");
+        entry->value = string_pool_format(reader->names, "%s%s::", outer ? outer : "",
+                                          name ? name : no_name(reader, &entry->die));
         return 1;
 }
 
@@ -185,9 +183,9 @@ static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int dept
 
                 if (die_reference(reader->dwarf, &die, DW_AT_type, &element))
                         text = spelled_name(reader, element, depth + 1);
-                return string_pool_format(reader->names, "%s%s",
-                                          string_pool_text(reader->names, text) ?: "void",
-                                          "[]");
+                return string_pool_format(reader->names, "%s[]",
+                                          string_pool_text(reader->names, text)
+                                              ?: "void");
         }
         default:
                 if (!name && alias)

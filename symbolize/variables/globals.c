@@ -45,15 +45,13 @@ static int add(struct globals *globals, const struct global *global)
         return PUSH(globals, *global);
 }
 
-static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry)
 {
         struct globals *globals = context;
         Dwarf_Die *die = &entry->die;
         struct global global = {.die = *die};
         Dwarf_Attribute attribute;
 
-        (void)parent;
-        (void)value;
         switch (entry->tag) {
         case DW_TAG_subprogram: /* it may have static variables */
                 return add_function(globals, die) < 0 ? -ENOMEM : 1;

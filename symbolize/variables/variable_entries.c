@@ -422,22 +422,21 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
                       (struct call_result){address, type, name_of(collector, &callee)});
 }
 
-static int visit(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int visit(void *context, struct die_entry *entry)
 {
         struct collector *collector = context;
         Dwarf_Die *die = &entry->die;
         int error;
 
-        *value = parent;
         switch (entry->tag) {
         case DW_TAG_formal_parameter:
         case DW_TAG_variable:
-                return add_variable(collector, die, parent);
+                return add_variable(collector, die, entry->parent);
         case DW_TAG_lexical_block:
         case DW_TAG_inlined_subroutine:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
-                error = add_scope(collector, die, value);
+                error = add_scope(collector, die, &entry->value);
                 return error ? error : 1;
         case DW_TAG_call_site:
         case DW_TAG_GNU_call_site:

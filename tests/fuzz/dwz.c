@@ -12,13 +12,13 @@ static int ignore_range(void *context, uint64_t low, uint64_t high)
         return low > high;
 }
 
-static int look(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int look(void *context, struct die_entry *entry)
 {
         struct type_reader *reader = context;
         const char *name = die_name(reader->dwarf, &entry->die);
         uint32_t type = type_of_variable(reader, &entry->die);
 
-        *value = parent + 1;
+        entry->value = entry->parent + 1;
         type_pointee(reader, type);
         die_ranges(reader->dwarf, &entry->die, ignore_range, NULL);
         return !name || strlen(name) < SIZE_MAX;

@@ -12,12 +12,12 @@ static int ignore_range(void *context, uint64_t low, uint64_t high)
         return low > high;
 }
 
-static int look(void *context, struct die_entry *entry, uint32_t parent, uint32_t *value)
+static int look(void *context, struct die_entry *entry)
 {
         struct dwarf_file *file = context;
         const char *name = die_name(file, &entry->die);
 
-        *value = parent + 1;
+        entry->value = entry->parent + 1;
         die_ranges(file, &entry->die, ignore_range, NULL);
         return !name || strlen(name) < SIZE_MAX;
 }

@@ -66,12 +66,12 @@ static void walk_by_libdw(struct list *list, Dwarf_Die *parent, uint32_t depth)
         } while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static int look(void *context, struct die_entry *entry, uint32_t depth, uint32_t *value)
+static int look(void *context, struct die_entry *entry)
 {
         struct list *list = context;
 
-        *value = depth + 1;
-        put(list, (struct seen){dwarf_dieoffset(&entry->die), entry->tag, depth});
+        entry->value = entry->parent + 1;
+        put(list, (struct seen){dwarf_dieoffset(&entry->die), entry->tag, entry->parent});
         assert_int_equal(dwarf_tag(&entry->die), entry->tag);
         return goes_down(list->skip_types, entry->tag);
 }
