@@ -14,12 +14,7 @@ enum { CHAIN_LIMIT = 16 };
 
 bool die_spend(struct dwarf_file *file, uint64_t work)
 {
-        if (file->budget < work) {
-                file->budget = 0;
-                return false;
-        }
-        file->budget -= work;
-        return true;
+        return line_table_spend(&file->budget, work);
 }
 
 static bool points_to_alt(unsigned form)
@@ -272,24 +267,11 @@ struct elf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die
         return around(file, die, die->addr);
 }
 
-static const uint8_t *start_of(struct elf_bytes bytes)
-{
-        return (const uint8_t *)bytes.data;
-}
-
-static const uint8_t *end_of(struct elf_bytes bytes)
-{
-        return bytes.data ? start_of(bytes) + bytes.size : NULL;
-}
-
 int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table)
 {
-        const struct line_sections sections = {.lines = start_of(file->lines),
-                                               .lines_end = end_of(file->lines),
-                                               .texts = start_of(file->strings[0]),
-                                               .texts_end = end_of(file->strings[0]),
-                                               .line_texts = start_of(file->strings[1]),
-                                               .line_texts_end = end_of(file->strings[1]),
+        const struct line_sections sections = {.lines = file->lines,
+                                               .texts = file->strings[0],
+                                               .line_texts = file->strings[1],
                                                .code_at_zero =
                                                    elf_file_has_code(file->source, 0)};
         uint64_t offset;

@@ -57,11 +57,11 @@ static int read_old_lists(struct header *header)
 
 /* The last text must end at the section's end. A search for each text's end would cost
  * more than the budget counts. */
-static const char *text_at(const uint8_t *start, const uint8_t *end, uint64_t offset)
+static const char *text_at(struct elf_bytes texts, uint64_t offset)
 {
-        if (offset >= (uint64_t)(end - start) || end[-1] != '\0')
-                return NULL;
-        return (const char *)start + offset;
+        return offset < texts.size && texts.data[texts.size - 1] == '\0'
+                   ? texts.data + offset
+                   : NULL;
 }
 
 struct value {
@@ -81,12 +81,12 @@ static struct value read_value(struct header *header, uint64_t form)
                 value.text = cursor_text(cursor);
                 break;
         case DW_FORM_line_strp:
-                value.text = text_at(sections->line_texts, sections->line_texts_end,
+                value.text = text_at(sections->line_texts,
                                      cursor_number(cursor, header->offset_bytes));
                 break;
         case DW_FORM_strp:
-                value.text = text_at(sections->texts, sections->texts_end,
-                                     cursor_number(cursor, header->offset_bytes));
+                value.text =
+                    text_at(sections->texts, cursor_number(cursor, header->offset_bytes));
                 break;
         case DW_FORM_udata:
                 value.number = cursor_leb(cursor);
@@ -209,10 +209,12 @@ int line_table_read(struct line_table *table, const struct line_sections *sectio
         struct header header = {.table = table, .sections = sections};
 
         *table = (struct line_table){.code_at_zero = sections->code_at_zero};
-        if (offset >= (uint64_t)(sections->lines_end - sections->lines))
+        const uint8_t *lines = (const uint8_t *)sections->lines.data;
+
+        if (offset >= sections->lines.size)
                 return -EINVAL;
-        header.cursor = (struct byte_cursor){.at = sections->lines + offset,
-                                             .end = sections->lines_end};
+        header.cursor = (struct byte_cursor){.at = lines + offset,
+                                             .end = lines + sections->lines.size};
         int error = read_extent(&header);
 
         if (!error &&

@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 #include "byte_cursor.h"
+#include "elf_file.h"
 
 /* Whole sections; a missing one has no bytes. Texts count where the last one ends. */
 struct line_sections {
-        const uint8_t *lines, *lines_end; /* .debug_line */
-        const uint8_t *texts, *texts_end; /* .debug_str */
-        const uint8_t *line_texts, *line_texts_end;
+        struct elf_bytes lines; /* .debug_line */
+        struct elf_bytes texts; /* .debug_str */
+        struct elf_bytes line_texts;
         bool code_at_zero; /* the program has some there */
 };
 

@@ -21,6 +21,7 @@ static const char system_directory[] = "/usr/lib/debug";
 struct link {
         const struct elf_file *of; /* where it is named */
         const char *name;
+        const char *beside; /* what a directory continues with before NAME */
         uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes; /* 0: unknown */
         bool has_checksum;
@@ -91,12 +92,11 @@ static int open_formatted(const struct link *link, struct elf_file *file,
         return error;
 }
 
-static int find_by_build_id(const char *directory, const char *beside,
-                            const struct link *link, struct elf_file *file)
+static int find_by_build_id(const char *directory, const struct link *link,
+                            struct elf_file *file)
 {
         char hex[ELF_BUILD_ID_HEX];
 
-        (void)beside;
         if (link->build_id_bytes < 2)
                 return -ENOENT;
         elf_build_id_hex(link->build_id, link->build_id_bytes, hex);
@@ -104,12 +104,12 @@ static int find_by_build_id(const char *directory, const char *beside,
                               hex + 2);
 }
 
-static int find_by_name(const char *directory, const char *beside,
-                        const struct link *link, struct elf_file *file)
+static int find_by_name(const char *directory, const struct link *link,
+                        struct elf_file *file)
 {
         if (!link->name || !*link->name || strchr(link->name, '/'))
                 return -ENOENT;
-        return open_formatted(link, file, "%s%s/%s", directory, beside, link->name);
+        return open_formatted(link, file, "%s%s/%s", directory, link->beside, link->name);
 }
 
 /* The directory of PATH with every link resolved, without the last slash; the
@@ -124,35 +124,37 @@ static char *directory_of(const char *path)
         return resolved;
 }
 
-typedef int find_in(const char *directory, const char *beside, const struct link *link,
+typedef int find_in(const char *directory, const struct link *link,
                     struct elf_file *file);
 
 static int in_directories(const struct debug_search *search, find_in *find,
-                          const char *beside, const struct link *link,
-                          struct elf_file *file)
+                          const struct link *link, struct elf_file *file)
 {
         int error = -ENOENT;
 
         for (const char *const *at = search->directories; at && *at && error == -ENOENT;
              at++)
-                error = find(*at, beside, link, file);
-        return error == -ENOENT ? find(system_directory, beside, link, file) : error;
+                error = find(*at, link, file);
+        return error == -ENOENT ? find(system_directory, link, file) : error;
 }
 
 static int find_linked(const char *path, const struct debug_search *search,
-                       const struct link *link, struct elf_file *file)
+                       struct link *link, struct elf_file *file)
 {
-        char *beside = directory_of(path);
-        int error = -ENOENT;
+        char *directory = directory_of(path);
 
-        if (!beside)
+        if (!directory)
                 return -ENOENT;
-        error = find_by_name(beside, "", link, file);
+        link->beside = "";
+        int error = find_by_name(directory, link, file);
+
+        link->beside = "/.debug";
         if (error == -ENOENT)
-                error = find_by_name(beside, "/.debug", link, file);
+                error = find_by_name(directory, link, file);
+        link->beside = directory;
         if (error == -ENOENT)
-                error = in_directories(search, find_by_name, beside, link, file);
-        free(beside);
+                error = in_directories(search, find_by_name, link, file);
+        free(directory);
         return error;
 }
 
@@ -181,7 +183,7 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
         memcpy(link.build_id, file->build_id, sizeof(link.build_id));
         link.name = dwelf_elf_gnu_debuglink(file->elf, &link.checksum);
         link.has_checksum = link.name != NULL;
-        error = in_directories(search, find_by_build_id, "", &link, debug);
+        error = in_directories(search, find_by_build_id, &link, debug);
         if (error == -ENOENT)
                 error = find_linked(file->path, search, &link, debug);
         if (error == -ENOENT)
@@ -190,12 +192,11 @@ int debug_file_find(const struct elf_file *file, const struct debug_search *sear
 }
 
 /* DIRECTORY replaces /usr/lib/debug, where packages store shared entries. */
-static int find_shared_in(const char *directory, const char *beside,
-                          const struct link *link, struct elf_file *file)
+static int find_shared_in(const char *directory, const struct link *link,
+                          struct elf_file *file)
 {
         size_t system_bytes = strlen(system_directory);
 
-        (void)beside;
         if (strncmp(link->name, system_directory, system_bytes) != 0 ||
             link->name[system_bytes] != '/')
                 return -ENOENT;
@@ -205,7 +206,7 @@ static int find_shared_in(const char *directory, const char *beside,
 static int find_absolute(const struct debug_search *search, const struct link *link,
                          struct elf_file *file)
 {
-        int error = in_directories(search, find_shared_in, "", link, file);
+        int error = in_directories(search, find_shared_in, link, file);
 
         if (error == -ENOENT && search->root)
                 error = open_formatted(link, file, "%s%s", search->root, link->name);
@@ -235,7 +236,7 @@ int debug_file_find_alt(const struct elf_file *debug, const struct debug_search 
 
         if (!read_alt_link(debug, &link))
                 return -ENOENT;
-        error = in_directories(search, find_by_build_id, "", &link, alt);
+        error = in_directories(search, find_by_build_id, &link, alt);
         if (error == -ENOENT && link.name[0] == '/')
                 error = find_absolute(search, &link, alt);
         if (error == -ENOENT && link.name[0] != '/') {

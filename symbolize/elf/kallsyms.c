@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "byte_cursor.h"
 
 const char kallsyms_running[] = "/proc/kallsyms";
 
@@ -113,37 +112,25 @@ bool kallsyms_has(const struct kallsyms *kallsyms, const struct string_pool *nam
         return false;
 }
 
-/* Whether the build-id among the ELF notes that CURSOR is at is BUILD_ID. */
-static bool note_says(struct byte_cursor *cursor, const uint8_t *build_id, size_t bytes)
-{
-        while (cursor->at < cursor->end && !cursor->failed) {
-                uint64_t name_bytes = cursor_number(cursor, 4);
-                uint64_t text_bytes = cursor_number(cursor, 4);
-                uint64_t type = cursor_number(cursor, 4);
-                const uint8_t *name = cursor->at;
-
-                cursor_skip(cursor, (name_bytes + 3) & ~UINT64_C(3));
-                const uint8_t *text = cursor->at;
-
-                cursor_skip(cursor, (text_bytes + 3) & ~UINT64_C(3));
-                if (!cursor->failed && type == NT_GNU_BUILD_ID &&
-                    name_bytes == sizeof("GNU") &&
-                    memcmp(name, "GNU", sizeof("GNU")) == 0)
-                        return text_bytes == bytes && memcmp(text, build_id, bytes) == 0;
-        }
-        return false;
-}
-
 bool kallsyms_runs(const uint8_t *build_id, size_t build_id_bytes)
 {
+        struct kernel_note {
+                Elf64_Nhdr header;
+                char name[4];
+                uint8_t build_id[64];
+        } note = {
+            {sizeof("GNU"), (Elf64_Word)build_id_bytes, NT_GNU_BUILD_ID}, "GNU", {0}};
+        const size_t header_bytes = offsetof(struct kernel_note, build_id);
         uint8_t notes[4096];
-        FILE *in = build_id_bytes > 0 ? fopen("/sys/kernel/notes", "re") : NULL;
+        FILE *in = build_id_bytes > 0 && build_id_bytes <= sizeof(note.build_id)
+                       ? fopen("/sys/kernel/notes", "re")
+                       : NULL;
 
         if (!in)
                 return false;
-        struct byte_cursor cursor = {.at = notes,
-                                     .end = notes + fread(notes, 1, sizeof(notes), in)};
+        size_t bytes = fread(notes, 1, sizeof(notes), in);
 
         fclose(in);
-        return note_says(&cursor, build_id, build_id_bytes);
+        memcpy(note.build_id, build_id, build_id_bytes);
+        return memmem(notes, bytes, &note, header_bytes + build_id_bytes) != NULL;
 }

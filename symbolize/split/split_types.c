@@ -110,30 +110,20 @@ static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *d
                            (struct split_type){signature, *die});
 }
 
-/* Units of types were in a section of their own before DWARF 5. */
 static int add_all(struct split_types *types, Dwarf *dwarf)
 {
-        bool old = types->index.version < 5;
-        Dwarf_Off offset = 0, next;
+        Dwarf_CU *cu = NULL;
         uint64_t signature;
-        size_t header_bytes;
+        uint8_t kind;
+        Dwarf_Die type;
         int error = 0;
 
-        while (!error &&
-               dwarf_next_unit(dwarf, offset, &next, &header_bytes, NULL, NULL, NULL,
-                               NULL, old ? &signature : NULL, NULL) == 0 &&
-               next > offset) {
-                Dwarf_Off at = offset + header_bytes;
-                Dwarf_Die unit, type;
-
-                offset = next;
-                if ((old ? dwarf_offdie_types(dwarf, at, &unit)
-                         : dwarf_offdie(dwarf, at, &unit)) &&
-                    dwarf_cu_info(unit.cu, NULL, NULL, NULL, &type, &signature, NULL,
-                                  NULL) == 0 &&
+        while (!error && dwarf_get_units(dwarf, cu, &cu, NULL, &kind, NULL, NULL) == 0)
+                if ((kind == DW_UT_type || kind == DW_UT_split_type) &&
+                    dwarf_cu_info(cu, NULL, NULL, NULL, &type, &signature, NULL, NULL) ==
+                        0 &&
                     type.addr)
                         error = add(types, signature, &type);
-        }
         return error;
 }
 

@@ -52,22 +52,15 @@ static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file
 /* A file may hold units of types too. */
 static bool find_unit(struct split_unit *unit, uint64_t unit_id)
 {
-        Dwarf_Off offset = 0, next;
-        size_t header_bytes;
+        Dwarf_CU *cu = NULL;
+        uint8_t type;
+        uint64_t id;
 
-        while (dwarf_next_unit(unit->dwarf, offset, &next, &header_bytes, NULL, NULL,
-                               NULL, NULL, NULL, NULL) == 0 &&
-               next > offset) {
-                uint8_t type = 0;
-                uint64_t id = 0;
-
-                if (dwarf_offdie(unit->dwarf, offset + header_bytes, &unit->die) &&
-                    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, &id, NULL,
-                                  NULL) == 0 &&
-                    type == DW_UT_split_compile && id == unit_id)
+        while (dwarf_get_units(unit->dwarf, cu, &cu, NULL, &type, &unit->die, NULL) == 0)
+                if (type == DW_UT_split_compile &&
+                    dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) == 0 &&
+                    id == unit_id)
                         return true;
-                offset = next;
-        }
         return false;
 }
 

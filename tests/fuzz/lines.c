@@ -26,15 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (size == 0 || text_bytes > size - 1)
                 return 0;
-        const uint8_t *lines = data + 1 + text_bytes;
+        const struct elf_bytes texts = {(const char *)data + 1, text_bytes};
+        const struct elf_bytes lines = {texts.data + text_bytes, size - 1 - text_bytes};
 
         for (int at_zero = 0; at_zero < 2; at_zero++) {
                 const struct line_sections sections = {.lines = lines,
-                                                       .lines_end = data + size,
-                                                       .texts = data + 1,
-                                                       .texts_end = lines,
-                                                       .line_texts = data + 1,
-                                                       .line_texts_end = lines,
+                                                       .texts = texts,
+                                                       .line_texts = texts,
                                                        .code_at_zero = at_zero};
                 struct line_answer answers[ASKED];
 

@@ -173,8 +173,9 @@ static void end_table(struct bytes *to)
 static int find(const struct bytes *bytes, struct line_answer *answers, size_t count,
                 struct line_table *table)
 {
-        const struct line_sections sections = {.lines = bytes->items,
-                                               .lines_end = bytes->items + bytes->count};
+        const struct line_sections sections = {
+            .lines = {(const char *)bytes->items, bytes->count}};
+
         uint64_t budget = 100000;
         int error = line_table_read(table, &sections, 0, &budget);
 
@@ -238,8 +239,8 @@ TEST(leaves_out_what_the_linker_discarded)
                 struct bytes bytes = {0};
                 struct line_answer answers[] = {
                     {.vaddr = 0x20}, {.vaddr = 0x80}, {.vaddr = 0xa0}, {.vaddr = 0xc0}};
-                struct line_sections sections = {.lines = bytes.items,
-                                                 .code_at_zero = code_at_zero};
+                struct line_sections sections = {.code_at_zero = code_at_zero};
+
                 uint64_t budget = 100000;
                 struct line_table table;
 
@@ -252,7 +253,8 @@ TEST(leaves_out_what_the_linker_discarded)
                 add_row(&bytes, 0x78, 1);
                 end_sequence(&bytes, 0x28);
                 end_table(&bytes);
-                sections.lines_end = bytes.items + bytes.count;
+                sections.lines =
+                    (struct elf_bytes){(const char *)bytes.items, bytes.count};
                 assert_ok(line_table_read(&table, &sections, 0, &budget));
                 assert_ok(line_program_run(&table, answers, 4, &budget));
                 assert_int_equal(answers[0].found, code_at_zero);
@@ -317,10 +319,9 @@ TEST(does_not_look_for_the_ends_of_texts)
         assert_true(texts != MAP_FAILED);
         assert_ok(mprotect(texts + page, page, PROT_READ | PROT_WRITE));
         put_table_of_texts(&bytes);
-        const struct line_sections sections = {.lines = bytes.items,
-                                               .lines_end = bytes.items + bytes.count,
-                                               .line_texts = texts,
-                                               .line_texts_end = texts + 2 * page};
+        const struct line_sections sections = {
+            .lines = {(const char *)bytes.items, bytes.count},
+            .line_texts = {(const char *)texts, 2 * page}};
 
         assert_ok(line_table_read(&table, &sections, 0, &budget));
         assert_int_equal(table.file_count, 1);
@@ -354,8 +355,8 @@ TEST(stops_when_the_budget_is_spent)
         end_table(&bytes);
         for (int i = 0; i < ASKED; i++)
                 answers[i].vaddr = 0x1000 + (uint64_t)i;
-        const struct line_sections sections = {.lines = bytes.items,
-                                               .lines_end = bytes.items + bytes.count};
+        const struct line_sections sections = {
+            .lines = {(const char *)bytes.items, bytes.count}};
 
         assert_ok(line_table_read(&table, &sections, 0, &budget));
         assert_ok(line_program_run(&table, answers, ASKED, &budget));
