@@ -29,7 +29,7 @@ static int read_units(struct dwarf_file *file)
                         return -ENOMEM;
                 offset = next;
         }
-        file->units_end = offset;
+
         uint64_t line_bytes = file->lines.size;
 
         file->budget = UINT64_C(16) * offset + UINT64_C(4) * line_bytes + 65536;

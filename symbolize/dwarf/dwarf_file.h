@@ -41,7 +41,7 @@ struct dwarf_file {
         struct elf_bytes lines;      /* .debug_line */
         struct dwarf_unit *units;
         size_t unit_count;
-        uint64_t units_end; /* where in the section the last one ends */
+
         /* Work that is left: well-formed information needs a small multiple of its
          * size, a hostile file may ask for any amount. */
         uint64_t budget;

@@ -59,7 +59,7 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool
                 function.shared = symbol_names_elsewhere(
                     &with->symbols->names, symbol,
                     path_base(string_pool_text(with->names, function.file)));
-        return named_functions_add(with->functions, &function, &name->number);
+        return named_functions_add(&with->frames->functions, &function, &name->number);
 }
 
 /* Names a function with a linkage name, LINK. The linkage name of an EXTERNAL
@@ -166,6 +166,8 @@ int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
 void code_entries_free(struct code_entries *entries)
 {
         code_scopes_free(&entries->scopes);
+        line_table_free(&entries->lines);
+        free(entries->files);
 }
 
 int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,
@@ -196,5 +198,5 @@ int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,
                         ? string_pool_put(reader->names, symbol->file)
                         : string_pool_format(reader->names, "+0x%" PRIx64, symbol->vaddr);
         }
-        return named_functions_add(reader->functions, &function, &name->number);
+        return named_functions_add(&reader->frames->functions, &function, &name->number);
 }

@@ -15,22 +15,22 @@ struct code_reader {
         const struct symbol_table *symbols;
         struct string_pool *names;
         struct linked_names *linked; /* entries' names within NAMES */
-        struct code_frames *frames;
-        struct named_functions *functions; /* includes the functions of LINKED */
+        struct code_frames *frames;  /* its functions include those of LINKED */
 };
 
 /* The unit of the entries. */
 struct code_entries {
         const struct code_reader *with;
         Dwarf_Die die;
-        Dwarf_Die entries;  /* the parent of the unit's entries */
-        const char *source; /* the unit's name; NULL: none */
+        Dwarf_Die entries;     /* the parent of the unit's entries */
+        const char *source;    /* the unit's name; NULL: none */
+        const char *directory; /* it was compiled in; NULL: not known */
+        struct line_table lines;
+        uint32_t *files; /* names of the table's files, read on demand; 0: not yet */
+        bool no_memory;  /* for some name of a file */
         bool cplusplus;
         bool links_external; /* other files know every linkage name */
         struct code_scopes scopes;
-        /* The name of the file of that number, as entries mean it; 0: not known. */
-        uint32_t (*put_file)(void *context, uint64_t number);
-        void *context;
 };
 
 /* A function's name in the pool (0: it has none), and its number in the reader's
@@ -45,7 +45,7 @@ struct code_name {
 int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                     bool local, uint64_t vaddr, struct code_name *name);
 
-/* Frees the caches of names. */
+/* Frees the caches of names, and the lines. */
 void code_entries_free(struct code_entries *entries);
 
 /* Of the function that a symbol says is at VADDR. */

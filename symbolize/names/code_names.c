@@ -193,8 +193,7 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               size_t count, struct string_pool *names, struct code_frames *frames)
 {
         struct linked_names linked = {0};
-        const struct code_reader reader = {dwarf,   file,   symbols,           names,
-                                           &linked, frames, &frames->functions};
+        const struct code_reader reader = {dwarf, file, symbols, names, &linked, frames};
         size_t first_function = frames->functions.count;
         int error = 0;
 

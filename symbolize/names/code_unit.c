@@ -9,7 +9,7 @@
 #include "append.h"
 #include "declared.h"
 #include "die_walk.h"
-#include "file_path.h"
+
 #include "line_program.h"
 #include "unit_kind.h"
 
@@ -33,10 +33,6 @@ struct unit {
         const struct code_reader *with;
         const struct code_question *asked; /* by address */
         size_t asked_count;
-        Dwarf_Die die;
-        const char *directory;
-        struct line_table lines;
-        uint32_t *files; /* names of the table's files, read on demand; 0: not yet */
         struct line_answer *answers; /* of the places, by address */
         struct code_entries entries;
         struct node *nodes;
@@ -45,7 +41,6 @@ struct unit {
         struct range_map functions; /* value: index in nodes */
         bool assembler;             /* the unit is written in */
         bool classes_declare; /* classes outside of functions have no code in them */
-        bool no_memory;       /* for some name */
 };
 
 /* ---- ranges ---- */
@@ -150,79 +145,34 @@ static int visit_function(void *context, struct die_entry *entry)
         }
 }
 
-static uint32_t put_file(void *context, uint64_t number);
-
 static int open_unit(struct unit *unit, size_t number)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;
+        struct code_entries *own = &unit->entries;
         uint64_t language;
-        Dwarf_Die entries;
 
-        if (!die_open_unit(dwarf, number, &unit->die, &entries))
+        own->with = unit->with;
+        if (!die_open_unit(dwarf, number, &own->die, &own->entries))
                 return 0;
-        if (die_line_table(dwarf, &unit->die, &unit->lines) == -ENOMEM)
+        if (die_line_table(dwarf, &own->die, &own->lines) == -ENOMEM)
                 return -ENOMEM;
-        unit->directory = die_string(dwarf, &unit->die, DW_AT_comp_dir);
+        own->directory = die_string(dwarf, &own->die, DW_AT_comp_dir);
         /* The assembler makes an entry of any one of a function's names. */
-        if (die_number(dwarf, &entries, DW_AT_language, &language) &&
+        if (die_number(dwarf, &own->entries, DW_AT_language, &language) &&
             language == DW_LANG_Mips_Assembler) {
                 unit->assembler = true;
                 return 0;
         }
-        unit->classes_declare = unit_classes_declare(dwarf, &entries);
-        unit->entries =
-            (struct code_entries){.with = unit->with,
-                                  .die = unit->die,
-                                  .entries = entries,
-                                  .source = die_string(dwarf, &entries, DW_AT_name),
-                                  .cplusplus = unit_is_cplusplus(dwarf, &entries),
-                                  .links_external = function_is_of_gcc(dwarf, &entries),
-                                  .put_file = put_file,
-                                  .context = unit};
-        if (die_walk(dwarf, &entries, visit_function, unit) == -ENOMEM)
+        unit->classes_declare = unit_classes_declare(dwarf, &own->entries);
+        own->source = die_string(dwarf, &own->entries, DW_AT_name);
+        own->cplusplus = unit_is_cplusplus(dwarf, &own->entries);
+        own->links_external = function_is_of_gcc(dwarf, &own->entries);
+        if (die_walk(dwarf, &own->entries, visit_function, unit) == -ENOMEM)
                 return -ENOMEM;
         return range_map_build(&unit->functions);
 }
 
 /* ---- answers ---- */
-
-/* Path components have arbitrary length and number: the budget counts each byte. NULL
- * when the budget is spent. */
-static char *join(struct unit *unit, const char *directory, const char *path)
-{
-        struct dwarf_file *dwarf = unit->with->dwarf;
-        uint64_t bytes = strnlen(path, dwarf->budget + 1);
-
-        if (directory && path[0] != '/')
-                bytes += strnlen(directory, dwarf->budget + 1);
-        if (!die_spend(dwarf, bytes))
-                return NULL;
-        char *joined = path_join(directory, path);
-
-        unit->no_memory |= !joined;
-        return joined;
-}
-
-/* The name of file NUMBER in the line table. Entries in a split file refer to the same
- * table: a table in the split file belongs to units of types (DWARF 5, section
- * 7.3.2.2). */
-static uint32_t put_file(void *context, uint64_t number)
-{
-        struct unit *unit = context;
-
-        if (number >= unit->lines.file_count || !unit->lines.files[number].name)
-                return 0;
-        if (!unit->files[number]) {
-                const struct line_file *file = &unit->lines.files[number];
-                char *path = join(unit, file->directory, file->name);
-                char *full = path ? join(unit, unit->directory, path) : NULL;
-
-                unit->files[number] = string_pool_put(unit->with->names, full);
-                free(path);
-                free(full);
-        }
-        return unit->files[number];
-}
 
 /* Sets NAME to the name of NODE, whose code is at VADDR. */
 static int node_name(struct unit *unit, struct node *node, uint64_t vaddr,
@@ -254,7 +204,8 @@ static const struct code_frame *node_call(struct unit *unit, struct node *node)
         die_call(&node->die, &call);
         node->call.call_line = narrow(call.line);
         if (node->call.call_line) {
-                node->call.call_file = call.has_file ? put_file(unit, call.file) : 0;
+                node->call.call_file =
+                    call.has_file ? declared_put_file(&unit->entries, call.file) : 0;
                 node->call.call_column = narrow(call.column);
         }
         return &node->call;
@@ -344,18 +295,19 @@ static int find_lines(struct unit *unit)
                 return -ENOMEM;
         for (size_t i = 0; i < unit->asked_count; i++)
                 unit->answers[i].vaddr = unit->asked[i].vaddr;
-        if (line_program_run(&unit->lines, unit->answers, unit->asked_count,
+        if (line_program_run(&unit->entries.lines, unit->answers, unit->asked_count,
                              &unit->with->dwarf->budget) < 0)
                 return -ENOMEM;
-        unit->files = calloc(unit->lines.file_count + 1, sizeof(*unit->files));
-        if (!unit->files)
+        unit->entries.files =
+            calloc(unit->entries.lines.file_count + 1, sizeof(*unit->entries.files));
+        if (!unit->entries.files)
                 return -ENOMEM;
         for (size_t i = 0; i < unit->asked_count; i++) {
                 const struct line_answer *answer = &unit->answers[i];
                 struct code_place *place = unit->asked[i].place;
 
                 if (answer->found && answer->line)
-                        place->file = put_file(unit, answer->file);
+                        place->file = declared_put_file(&unit->entries, answer->file);
                 place->line = place->file ? answer->line : 0;
                 place->column = place->line ? answer->column : 0;
                 place->lineless = answer->found && answer->line == 0;
@@ -377,12 +329,11 @@ int code_unit_find(const struct code_reader *reader, const struct code_question 
         for (size_t i = 0; i < count && !error; i++)
                 error = find_function(&unit, asked[i].place);
         range_map_free(&unit.functions);
-        line_table_free(&unit.lines);
-        free(unit.files);
+
         free(unit.answers);
         free(unit.nodes);
         code_entries_free(&unit.entries);
-        if (!error && unit.no_memory)
+        if (!error && unit.entries.no_memory)
                 error = -ENOMEM;
         return error ? error : string_pool_failed(reader->names);
 }

@@ -6,36 +6,70 @@
 
 #include "file_path.h"
 
-/* The first value of NAME at DIE or along its abstract origins. *HOLDER is the entry
- * with the value, or the last entry read. */
-static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
-                            unsigned name, uint64_t *number, Dwarf_Die *holder)
+/* The first of DIE and its abstract origins with the attribute NAME, or the last entry
+ * read, in *HOLDER. */
+static bool find_holder(struct code_entries *entries, const Dwarf_Die *die, unsigned name,
+                        Dwarf_Die *holder)
 {
         enum { CHAIN_LIMIT = 8 };
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
 
         *holder = *die;
-        for (int i = 0; i < CHAIN_LIMIT; i++) {
-                Dwarf_Die at = *holder, origin;
-
-                if (die_number(entries->with->dwarf, &at, name, number))
+        for (int i = 0; i < CHAIN_LIMIT; i++, *holder = origin) {
+                if (die_attribute(entries->with->dwarf, holder, name, &attribute))
                         return true;
-                if (!die_origin(entries->with->dwarf, &at, &origin))
+                if (!die_origin(entries->with->dwarf, holder, &origin))
                         return false;
-                *holder = origin;
         }
         return false;
 }
 
-/* The file NAME of the unit at UNIT in the pool; 0: unknown. */
-static uint32_t put_path(struct code_entries *entries, Dwarf_Die *unit, const char *name)
+static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
+                            unsigned name, uint64_t *number, Dwarf_Die *holder)
+{
+        return find_holder(entries, die, name, holder) &&
+               die_number(entries->with->dwarf, holder, name, number);
+}
+
+/* Path components have arbitrary length and number: the budget counts each byte. NULL
+ * when the budget is spent. */
+static char *join(struct code_entries *entries, const char *directory, const char *path)
 {
         struct dwarf_file *dwarf = entries->with->dwarf;
-        char *path =
-            name ? path_join(die_string(dwarf, unit, DW_AT_comp_dir), name) : NULL;
-        uint32_t id = string_pool_put(entries->with->names, path);
+        uint64_t bytes = strnlen(path, dwarf->budget + 1);
+
+        if (directory && path[0] != '/')
+                bytes += strnlen(directory, dwarf->budget + 1);
+        if (!die_spend(dwarf, bytes))
+                return NULL;
+        char *joined = path_join(directory, path);
+
+        entries->no_memory |= !joined;
+        return joined;
+}
+
+/* FILE of the table of a unit that was compiled in DIRECTORY; 0: unknown. */
+static uint32_t put_path(struct code_entries *entries, const char *directory,
+                         const struct line_file *file)
+{
+        char *path = join(entries, file->directory, file->name);
+        char *full = path ? join(entries, directory, path) : NULL;
+        uint32_t id = string_pool_put(entries->with->names, full);
 
         free(path);
+        free(full);
         return id;
+}
+
+uint32_t declared_put_file(struct code_entries *entries, uint64_t number)
+{
+        if (number >= entries->lines.file_count || !entries->lines.files[number].name)
+                return 0;
+        if (!entries->files[number])
+                entries->files[number] =
+                    put_path(entries, entries->directory, &entries->lines.files[number]);
+        return entries->files[number];
 }
 
 /* The file of that number in the table of another unit of the program, as optimisation at
@@ -46,44 +80,40 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
         struct dwarf_file *dwarf = entries->with->dwarf;
         struct line_table lines;
         Dwarf_Die other;
-        uint32_t id = 0;
 
         if (dwarf_cu_getdwarf(holder->cu) != dwarf->dwarf ||
             !dwarf_diecu(holder, &other, NULL, NULL) ||
             die_line_table(dwarf, &other, &lines) < 0)
                 return 0;
-        if (number < lines.file_count && lines.files[number].name) {
-                const struct line_file *file = &lines.files[number];
-                char *below = path_join(file->directory, file->name);
+        uint32_t id = number < lines.file_count && lines.files[number].name
+                          ? put_path(entries, die_string(dwarf, &other, DW_AT_comp_dir),
+                                     &lines.files[number])
+                          : 0;
 
-                id = put_path(entries, &other, below);
-                free(below);
-        }
         line_table_free(&lines);
         return id;
 }
 
-static bool is_artificial(struct code_entries *entries, const Dwarf_Die *die)
+static bool is_artificial(struct code_entries *entries, Dwarf_Die *die)
 {
         Dwarf_Attribute artificial;
-        Dwarf_Die at = *die;
 
-        return die_attribute(entries->with->dwarf, &at, DW_AT_artificial, &artificial);
+        return die_attribute(entries->with->dwarf, die, DW_AT_artificial, &artificial);
 }
 
 /* The source file of the unit that HOLDER is in. */
-static uint32_t put_source(struct code_entries *entries, const Dwarf_Die *holder)
+static uint32_t put_source(struct code_entries *entries, Dwarf_Die *holder)
 {
         struct dwarf_file *dwarf = entries->with->dwarf;
-        Dwarf_Die at = *holder, unit = entries->die;
-        const char *source = entries->source;
+        struct line_file source = {entries->source, NULL};
+        Dwarf_Die unit = entries->die;
 
         if (holder->cu != entries->die.cu && holder->cu != entries->entries.cu)
-                source = dwarf_diecu(&at, &unit, NULL, NULL)
-                             ? die_string(dwarf, &unit, DW_AT_name)
-                             : NULL;
-        return source && die_spend(dwarf, strlen(source))
-                   ? put_path(entries, &unit, source)
+                source.name = dwarf_diecu(holder, &unit, NULL, NULL)
+                                  ? die_string(dwarf, &unit, DW_AT_name)
+                                  : NULL;
+        return source.name
+                   ? put_path(entries, die_string(dwarf, &unit, DW_AT_comp_dir), &source)
                    : 0;
 }
 
@@ -101,7 +131,7 @@ uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool 
                 return id;
         }
         if (holder.cu == entries->die.cu || holder.cu == entries->entries.cu) {
-                id = entries->put_file(entries->context, number);
+                id = declared_put_file(entries, number);
         } else {
                 id = put_file_of_other(entries, &holder, number);
                 source = dwarf_diecu(&holder, &other, NULL, NULL)
@@ -149,16 +179,7 @@ int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *b
 
 bool declared_external(struct code_entries *entries, const Dwarf_Die *die)
 {
-        Dwarf_Attribute external;
-        Dwarf_Die at = *die, origin;
-        enum { CHAIN_LIMIT = 8 };
+        Dwarf_Die holder;
 
-        for (int i = 0; i < CHAIN_LIMIT; i++) {
-                if (die_attribute(entries->with->dwarf, &at, DW_AT_external, &external))
-                        return true;
-                if (!die_origin(entries->with->dwarf, &at, &origin))
-                        return false;
-                at = origin;
-        }
-        return false;
+        return find_holder(entries, die, DW_AT_external, &holder);
 }

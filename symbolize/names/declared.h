@@ -12,6 +12,11 @@ int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *b
  * declaring unit, not a header. Compiler-generated functions count as declared in the
  * source file. */
 uint32_t declared_file(struct code_entries *entries, const Dwarf_Die *die, bool *own);
+/* The name of file NUMBER in the unit's line table; 0: unknown. Entries in a split file
+ * refer to the same table: a table in the split file belongs to units of types (DWARF 5,
+ * section 7.3.2.2). */
+uint32_t declared_put_file(struct code_entries *entries, uint64_t number);
+
 /* The line or column, by the attribute NAME; 0: unknown. */
 uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,
                            unsigned name);
