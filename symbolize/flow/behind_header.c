@@ -66,7 +66,7 @@ struct place_value behind_header(const struct flow_context *flow,
                 return result;
         for (uint8_t reg = 0; reg < REGISTER_COUNT; reg++) {
                 const struct register_variable *variable =
-                    variables_beside_register(flow->variables, reg, vaddr);
+                    variables_at(flow->variables, VARIABLES_BESIDE, reg, vaddr);
                 const struct place_value *held = &state->registers[reg];
 
                 if (!variable || !same_header(held, base) ||

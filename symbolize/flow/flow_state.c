@@ -109,7 +109,7 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
         const struct register_variable *in =
             variables_in_register(flow->variables, reg, vaddr);
         const struct register_variable *beside =
-            variables_beside_register(flow->variables, reg, vaddr);
+            variables_at(flow->variables, VARIABLES_BESIDE, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
         if (variable_has_rival(beside, vaddr) ||
@@ -160,7 +160,7 @@ static struct place_value set_there(const struct flow_context *flow,
                                     uint64_t vaddr)
 {
         const struct register_variable *variable =
-            variables_set_in_register(flow->variables, reg, vaddr);
+            variables_at(flow->variables, VARIABLES_SET, reg, vaddr);
 
         return variable && is_set(flow, state, reg, variable) ? pointed_by(flow, variable)
                                                               : place_unknown;
@@ -214,7 +214,7 @@ static void forget_rival(const struct flow_context *flow, struct place_value *va
                          uint8_t reg, uint64_t vaddr)
 {
         const struct register_variable *beside =
-            variables_beside_register(flow->variables, reg, vaddr);
+            variables_at(flow->variables, VARIABLES_BESIDE, reg, vaddr);
 
         if (value->kind != PLACE_POINTER)
                 return;

@@ -166,7 +166,7 @@ static uint32_t declaring_line(struct collector *collector)
 }
 
 /* The register holds a pointer of TYPE minus the location's offset. */
-static int put_register(struct collector *collector, struct range_map *map,
+static int put_register(struct collector *collector, enum variables_by by,
                         const struct location *location, uint32_t type)
 {
         struct variables *variables = collector->variables;
@@ -178,6 +178,7 @@ static int put_register(struct collector *collector, struct range_map *map,
         const struct scope *scope = collector->scope;
         const struct code_range *ranges =
             scope && scope->count > 0 ? &collector->ranges[scope->first] : NULL;
+
         const struct code_range code =
             ranges ? (struct code_range){ranges[0].low, ranges[scope->count - 1].high}
                    : (struct code_range){0, UINT64_MAX};
@@ -195,17 +196,15 @@ static int put_register(struct collector *collector, struct range_map *map,
             .name = name_in_work(collector),
             .offset = location->kind == LOCATION_VALUE ? location->offset : 0,
             .number = collector->number,
-            .from_set = map == &variables->set[location->reg],
+            .from_set = by == VARIABLES_SET,
             .reg = location->reg,
-            .block = collector->scope
-                         ? (uint32_t)(collector->scope - collector->scopes) + 1
-                         : 0,
-            .codeless = collector->scope && collector->scope->codeless,
-            .pointed = map == &variables->pointed[location->reg],
-            .given = collector->scope && collector->scope->depth == 0 &&
+            .block = scope ? (uint32_t)(scope - collector->scopes) + 1 : 0,
+            .codeless = scope && scope->codeless,
+            .pointed = by == VARIABLES_POINTED,
+            .given = scope && scope->depth == 0 &&
                      dwarf_tag(collector->die) == DW_TAG_formal_parameter};
-        return range_map_add(map, collector->low, collector->high,
-                             (uint32_t)variables->value_count++);
+        return range_map_add(&variables->maps[by][location->reg], collector->low,
+                             collector->high, (uint32_t)variables->value_count++);
 }
 
 static int add_in_register(struct collector *collector, const struct location *location)
@@ -222,13 +221,12 @@ static int add_in_register(struct collector *collector, const struct location *l
                                  location->part_offset_bytes, &pointer);
         if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return 0;
-        struct range_map *maps = location->kind == LOCATION_VALUE && location->offset != 0
-                                     ? collector->variables->beside
-                                 : collector->scoped && collector->of_gcc
-                                     ? collector->variables->set
-                                     : collector->variables->registers;
+        enum variables_by by = location->kind == LOCATION_VALUE && location->offset != 0
+                                   ? VARIABLES_BESIDE
+                               : collector->scoped && collector->of_gcc ? VARIABLES_SET
+                                                                        : VARIABLES_IN;
 
-        return put_register(collector, &maps[location->reg], location, type);
+        return put_register(collector, by, location, type);
 }
 
 /* A variable at exactly the address in a register, such as a Fortran parameter passed
@@ -248,9 +246,7 @@ static int add_behind_register(struct collector *collector,
 
         return type == TYPE_NONE
                    ? collector->reader->error
-                   : put_register(collector,
-                                  &collector->variables->pointed[location->reg], location,
-                                  type);
+                   : put_register(collector, VARIABLES_POINTED, location, type);
 }
 
 static int add_in_memory(struct collector *collector, const struct location *location)
@@ -308,32 +304,25 @@ static int add_location(void *context, const struct location *location)
         }
 }
 
-static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribute,
-                          uint32_t scope)
+static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribute)
 {
+        const struct scope *scope = collector->scope;
         Dwarf_Op *ops;
         size_t count;
         int error = 0;
 
         if (!scope || dwarf_getlocation(attribute, &ops, &count) != 0 ||
-            !die_spend(collector->reader->dwarf,
-                       (count + 1) * (collector->scopes[scope - 1].count + 1)))
+            !die_spend(collector->reader->dwarf, (count + 1) * (scope->count + 1)))
                 return 0;
         collector->scoped = true;
-        for (size_t i = 0; i < collector->scopes[scope - 1].count && !error; i++) {
-                const struct code_range *range =
-                    &collector->ranges[collector->scopes[scope - 1].first + i];
+        for (size_t i = 0; i < scope->count && !error; i++) {
+                const struct code_range *range = &collector->ranges[scope->first + i];
 
                 collector->low = range->low;
                 collector->high = range->high;
                 error = location_parts(attribute, ops, count, add_location, collector);
         }
         return error;
-}
-
-static bool is_variable(const struct collector *collector)
-{
-        return dwarf_tag(collector->die) == DW_TAG_variable;
 }
 
 /* A variable that is nowhere though its block has code. */
@@ -343,7 +332,7 @@ static int add_nowhere(struct collector *collector)
         const struct scope *scope = collector->scope;
 
         if (scope->codeless || scope->depth == 0 || !collector->of_gcc ||
-            !is_variable(collector) ||
+            dwarf_tag(collector->die) != DW_TAG_variable ||
             !die_spend(collector->reader->dwarf, scope->count + 1))
                 return 0;
         for (size_t i = 0; i < scope->count; i++) {
@@ -396,7 +385,7 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         case DW_FORM_data8:
                 return add_listed(collector, &attribute);
         default:
-                return add_everywhere(collector, &attribute, scope);
+                return add_everywhere(collector, &attribute);
         }
 }
 

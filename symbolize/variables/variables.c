@@ -7,37 +7,24 @@
 
 #include "append.h"
 
-static int build_maps(struct range_map *maps)
-{
-        int error = 0;
-
-        for (int i = 0; i < VARIABLES_REGISTERS && error != -ENOMEM; i++)
-                if (maps[i].count > 0)
-                        error = range_map_build(&maps[i]);
-        return error;
-}
-
 int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function)
 {
         int error = variable_entries_read(variables, reader, function);
-        struct range_map *const maps[] = {variables->registers, variables->beside,
-                                          variables->pointed, variables->set};
+        struct range_map *maps = variables->maps[0];
 
-        for (size_t i = 0; i < sizeof(maps) / sizeof(*maps) && error != -ENOMEM; i++)
-                error = build_maps(maps[i]);
+        for (int i = 0; i < VARIABLES_KINDS * VARIABLES_REGISTERS && !error; i++)
+                if (maps[i].count > 0)
+                        error = range_map_build(&maps[i]);
+
         SORT(variables->calls, variables->call_count, number_order);
-        return error == -ENOMEM ? error : 0;
+        return error;
 }
 
 void variables_free(struct variables *variables)
 {
-        for (int i = 0; i < VARIABLES_REGISTERS; i++) {
-                range_map_free(&variables->registers[i]);
-                range_map_free(&variables->beside[i]);
-                range_map_free(&variables->pointed[i]);
-                range_map_free(&variables->set[i]);
-        }
+        for (int i = 0; i < VARIABLES_KINDS * VARIABLES_REGISTERS; i++)
+                range_map_free(&variables->maps[0][i]);
         free(variables->values);
         free(variables->frames);
         free(variables->unplaced);
@@ -51,12 +38,13 @@ bool variables_called_same(const struct frame_variable *a, const struct frame_va
                a->offset == b->offset;
 }
 
-static const struct register_variable *variable_at(const struct variables *variables,
-                                                   const struct range_map *maps,
-                                                   uint8_t reg, uint64_t vaddr)
+const struct register_variable *variables_at(const struct variables *variables,
+                                             enum variables_by by, uint8_t reg,
+                                             uint64_t vaddr)
 {
-        const struct range *range =
-            reg < VARIABLES_REGISTERS ? range_map_find(&maps[reg], vaddr) : NULL;
+        const struct range *range = reg < VARIABLES_REGISTERS
+                                        ? range_map_find(&variables->maps[by][reg], vaddr)
+                                        : NULL;
 
         return range ? &variables->values[range->value] : NULL;
 }
@@ -64,14 +52,8 @@ static const struct register_variable *variable_at(const struct variables *varia
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr)
 {
-        return variable_at(variables, variables->registers, reg, vaddr)
-                   ?: variable_at(variables, variables->pointed, reg, vaddr);
-}
-
-const struct register_variable *
-variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
-{
-        return variable_at(variables, variables->set, reg, vaddr);
+        return variables_at(variables, VARIABLES_IN, reg, vaddr)
+                   ?: variables_at(variables, VARIABLES_POINTED, reg, vaddr);
 }
 
 static bool is_until(const void *item, const void *key)
@@ -94,12 +76,6 @@ bool variables_in_block(const struct variables *variables,
 
         return until > 0 && variables->values[until - 1].number == variable->number &&
                vaddr < variables->values[until - 1].high;
-}
-
-const struct register_variable *
-variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr)
-{
-        return variable_at(variables, variables->beside, reg, vaddr);
 }
 
 static const struct call_result *call_at(const struct variables *variables,

@@ -75,15 +75,18 @@ struct call_result {
         uint32_t name; /* of the function; 0: not known */
 };
 
+/* What a register tells of a variable. */
+enum variables_by {
+        VARIABLES_IN,      /* its value */
+        VARIABLES_BESIDE,  /* its value less a constant */
+        VARIABLES_POINTED, /* where it lies */
+        VARIABLES_SET,     /* its value, but only after its assignment */
+        VARIABLES_KINDS
+};
+
 struct variables {
-        struct range_map registers[VARIABLES_REGISTERS]; /* values: indexes in values */
-        /* The same for variables whose values are the register's value plus a
-         * constant. */
-        struct range_map beside[VARIABLES_REGISTERS];
-        /* The same where no variable is in the register, but one where it points to. */
-        struct range_map pointed[VARIABLES_REGISTERS];
-        /* The same for variables that are there only after their assignment. */
-        struct range_map set[VARIABLES_REGISTERS];
+        /* The values of the maps are indexes in VALUES. */
+        struct range_map maps[VARIABLES_KINDS][VARIABLES_REGISTERS];
         struct register_variable *values;
         size_t value_count;
         size_t value_capacity;
@@ -112,18 +115,19 @@ void variables_free(struct variables *variables);
  * inlined twice has its variables twice. */
 bool variables_called_same(const struct frame_variable *a,
                            const struct frame_variable *b);
-/* The variable in REG at VADDR, or NULL. */
+/* The variable that REG tells of at VADDR in the way BY, or NULL. */
+const struct register_variable *variables_at(const struct variables *variables,
+                                             enum variables_by by, uint8_t reg,
+                                             uint64_t vaddr);
+
+/* The variable in REG, else the one that it points to. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);
-/* The variable that REG may hold at VADDR after its assignment, or NULL. */
-const struct register_variable *
-variables_set_in_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
+
 /* Whether VADDR is in the block of VARIABLE, one of VARIABLES that is FROM_SET. */
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr);
-/* The variable at a distance from REG's value at VADDR, or NULL. */
-const struct register_variable *
-variables_beside_register(const struct variables *variables, uint8_t reg, uint64_t vaddr);
+
 /* The type that the call returning to VADDR returns; TYPE_NONE: not known. */
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
 /* The name of the function that it calls, where its type is known; 0: not known. */
