@@ -22,10 +22,6 @@ struct debug_info {
         bool has_alt;
         bool needs_alt;
         bool has_dwarf;
-        bool too_large;
-        bool debug_of_others; /* the separate files that there are */
-        bool damaged;
-        bool no_memory; /* for it; what of it is there was let go of */
 };
 
 struct module_reading {
@@ -71,7 +67,7 @@ static int open_dwarf(const struct elf_file *source, const char *program,
         return error;
 }
 
-static void open_debug_info(const struct elf_file *file,
+static void open_debug_info(struct module *module, const struct elf_file *file,
                             const struct debug_search *search, bool with_locations,
                             struct debug_info *info)
 {
@@ -88,13 +84,13 @@ static void open_debug_info(const struct elf_file *file,
                 if (error == 0)
                         error = open_dwarf(&info->debug, file->path, search,
                                            with_locations, info);
-                info->debug_of_others = error == -ESTALE;
+                module->debug_of_others = error == -ESTALE;
                 if (error == -ENOENT || error == -ESTALE)
                         error = own;
         }
-        info->too_large = error == -EFBIG;
-        info->damaged = error == -EINVAL;
-        info->no_memory = error == -ENOMEM;
+        module->too_large = error == -EFBIG;
+        module->damaged = error == -EINVAL;
+        module->no_memory = error == -ENOMEM;
 }
 
 static void close_debug_info(struct debug_info *info)
@@ -109,7 +105,7 @@ static void close_debug_info(struct debug_info *info)
 
 /* Where variables are is read WITH_LOCATIONS only. 0 or -ENOMEM; the caller closes
  * READING in any case. */
-static int open_reading(struct module_reading *reading, const struct module *module,
+static int open_reading(struct module_reading *reading, struct module *module,
                         const struct debug_search *search, bool with_locations)
 {
         *reading = (struct module_reading){.state = MODULE_MISSING};
@@ -117,7 +113,7 @@ static int open_reading(struct module_reading *reading, const struct module *mod
 
         if (error || reading->state != MODULE_READY)
                 return error;
-        open_debug_info(&reading->file, search, with_locations, &reading->info);
+        open_debug_info(module, &reading->file, search, with_locations, &reading->info);
         return symbol_table_read(&reading->symbols, &reading->file,
                                  reading->info.has_debug ? &reading->info.debug : NULL);
 }
@@ -250,10 +246,7 @@ static int name_all(struct module_reading *reading, const struct module_question
 
 static void note_what_is_missing(struct module *module, const struct debug_info *info)
 {
-        module->too_large = info->too_large;
-        module->debug_of_others = info->debug_of_others;
-        module->damaged = info->damaged;
-        module->no_memory |= info->no_memory;
+
         module->too_costly |= info->has_dwarf && info->dwarf.budget == 0;
         module->alt_missing = info->has_dwarf && info->needs_alt && !info->dwarf.alt;
         module->splits_missing = info->dwarf.splits_missing;
@@ -306,7 +299,7 @@ void module_name(struct module *module, const struct debug_search *search,
         /* Of variables, those with lists of locations have no address to be found by. */
         int error = open_reading(&reading, module, search, questions->access_count > 0);
 
-        module->no_memory = error != 0;
+        module->no_memory |= error != 0;
         if (!error && reading.state != MODULE_READY) { /* changed since module_check */
                 elf_file_close(&module->file);
                 module->state = reading.state;

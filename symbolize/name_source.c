@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "array.h"
 #include "bulk_insert.h"
 #include "rule.h"
 
@@ -21,24 +20,11 @@ struct finding {
         const struct symbolize_options *options;
 };
 
-static int put(struct name_sources *sources, int64_t module_id, const char *role,
+static int put(struct finding *finding, int64_t module_id, const char *role,
                const char *path, const struct stat *status)
 {
-        struct name_source source = {
-            .module_id = module_id, .role = role, .path = strdup(path ? path : "")};
-
-        if (!source.path || array_reserve(&sources->items, &sources->capacity,
-                                          sources->count, sizeof(source)) < 0) {
-                free(source.path);
-                return -ENOMEM;
-        }
-        if (status) {
-                source.size_bytes = (uint64_t)status->st_size;
-                source.modified_ns = status->st_mtim.tv_sec * INT64_C(1000000000) +
-                                     status->st_mtim.tv_nsec;
-        }
-        sources->items[sources->count++] = source;
-        return 0;
+        return looked_for_put(&finding->sources->files, module_id, role, path ?: "",
+                              status);
 }
 
 static int put_file(struct finding *finding, int64_t module_id, const char *role,
@@ -47,7 +33,7 @@ static int put_file(struct finding *finding, int64_t module_id, const char *role
         struct stat status = {0};
 
         fstat(file->fd, &status);
-        return put(finding->sources, module_id, role, file->path, &status);
+        return put(finding, module_id, role, file->path, &status);
 }
 
 /* Which file it is that is not there. A server may deliver it later. */
@@ -60,7 +46,7 @@ static int put_missing_alt(struct finding *finding, int64_t module_id,
 
         if (error)
                 return error == -ENOMEM ? error : 0;
-        error = put(finding->sources, module_id, "dwz", wanted, NULL);
+        error = put(finding, module_id, "dwz", wanted, NULL);
         free(wanted);
         return error;
 }
@@ -106,7 +92,7 @@ static int find_module(struct finding *finding, sqlite3_stmt *row)
 
         if (error)
                 return error == -ENOMEM ? error
-                                        : put(finding->sources, module_id,
+                                        : put(finding, module_id,
                                               error == -ESTALE    ? "changed"
                                               : error == -ENOEXEC ? "foreign"
                                                                   : "missing",
@@ -185,9 +171,9 @@ static int put_options(struct finding *finding, int64_t last_sample_id)
         int error = fclose(text) ? -ENOMEM : 0;
 
         if (!error)
-                error = put(finding->sources, 0, "options", line, NULL);
+                error = put(finding, 0, "options", line, NULL);
         if (!error && options->kallsyms && stat(options->kallsyms, &status) == 0)
-                error = put(finding->sources, 0, "kallsyms", options->kallsyms, &status);
+                error = put(finding, 0, "kallsyms", options->kallsyms, &status);
         free(line);
         return error;
 }
@@ -215,7 +201,7 @@ int name_sources_find(struct name_sources *sources, struct db *db,
         return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
 }
 
-static bool same_row(const struct name_source *source, sqlite3_stmt *row)
+static bool same_row(const struct looked_for_file *source, sqlite3_stmt *row)
 {
         const char *role = (const char *)sqlite3_column_text(row, 1);
         const char *path = (const char *)sqlite3_column_text(row, 2);
@@ -251,41 +237,26 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
             -1, &rows, NULL);
 
         while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW &&
-               (at < sources->count ? same_row(&sources->items[at], rows)
-                                    : looked_for_same(rows))) {
+               (at < sources->files.count ? same_row(&sources->files.items[at], rows)
+                                          : looked_for_same(rows))) {
                 at++;
                 rc = SQLITE_OK;
         }
         sqlite3_finalize(rows);
         if (rc != SQLITE_DONE && rc != SQLITE_ROW)
                 return db_error(db, "read", diag);
-        return rc == SQLITE_DONE && at >= sources->count;
+        return rc == SQLITE_DONE && at >= sources->files.count;
 }
 
-static void put_row(struct bulk_insert *insert, int64_t module_id, const char *role,
-                    const char *path, uint64_t size_bytes, int64_t modified_ns)
-{
-        bulk_insert_nonzero(insert, 0, (uint64_t)module_id);
-        bulk_insert_text(insert, 1, role);
-        bulk_insert_text(insert, 2, path);
-        bulk_insert_int(insert, 3, (int64_t)size_bytes);
-        bulk_insert_int(insert, 4, modified_ns);
-}
-
-static bool put_source(void *context, struct bulk_insert *insert, size_t i)
-{
-        const struct name_source *source = &((struct name_source *)context)[i];
-
-        put_row(insert, source->module_id, source->role, source->path, source->size_bytes,
-                source->modified_ns);
-        return true;
-}
-
-static bool put_looked_for(void *context, struct bulk_insert *insert, size_t i)
+static bool put_row(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct looked_for_file *file = &((struct looked_for_file *)context)[i];
 
-        put_row(insert, 0, "file", file->path, file->size_bytes, file->modified_ns);
+        bulk_insert_nonzero(insert, 0, (uint64_t)file->module_id);
+        bulk_insert_text(insert, 1, file->role);
+        bulk_insert_text(insert, 2, file->path);
+        bulk_insert_int(insert, 3, (int64_t)file->size_bytes);
+        bulk_insert_int(insert, 4, file->modified_ns);
         return true;
 }
 
@@ -293,23 +264,15 @@ int name_sources_write(const struct name_sources *sources,
                        const struct looked_for *looked_for, struct db *db,
                        struct diag *diag)
 {
-        static const char table[] = "name_source";
-        static const char columns[] = "module_id, role, path, size_bytes, modified_ns";
-        const struct bulk_table own = {table, columns, put_source, sources->count};
-        const struct bulk_table others = {table, columns, put_looked_for,
-                                          looked_for->count};
+        const struct looked_for *const lists[] = {&sources->files, looked_for};
         int error = db_exec(db, "DELETE FROM name_source", diag);
 
-        if (!error)
-                error = bulk_insert_tables(&own, 1, sources->items, db, diag);
-        return error ? error
-                     : bulk_insert_tables(&others, 1, looked_for->items, db, diag);
-}
+        for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !error; i++) {
+                const struct bulk_table table = {
+                    "name_source", "module_id, role, path, size_bytes, modified_ns",
+                    put_row, lists[i]->count};
 
-void name_sources_free(struct name_sources *sources)
-{
-        for (size_t i = 0; i < sources->count; i++)
-                free(sources->items[i].path);
-        free(sources->items);
-        *sources = (struct name_sources){0};
+                error = bulk_insert_tables(&table, 1, lists[i]->items, db, diag);
+        }
+        return error;
 }

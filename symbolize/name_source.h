@@ -11,22 +11,12 @@
 #include "module_file.h"
 #include "symbolize.h"
 
-struct name_source {
-        int64_t module_id; /* 0: of the whole run */
-        const char *role;  /* as in the table name_source */
-        char *path;        /* of a debug file from a server: empty */
-        uint64_t size_bytes;
-        int64_t modified_ns; /* since 1970 */
-};
-
 struct name_sources {
-        struct name_source *items;
-        size_t count;
-        size_t capacity;
-        bool build_unknown; /* of memlag itself: it is the same as no other */
+        struct looked_for files; /* debug files from a server have an empty path */
+        bool build_unknown;      /* of memlag itself: it is the same as no other */
 };
 
-/* Finds them, reading headers only. 0 or a negative errno value; on error SOURCES is
+/* Finds them, reading headers only. 0 or a negative errno value; on error the files are
  * still to be freed. */
 int name_sources_find(struct name_sources *sources, struct db *db,
                       const struct symbolize_options *options,
@@ -43,7 +33,5 @@ int name_sources_same(const struct name_sources *sources, struct db *db,
 int name_sources_write(const struct name_sources *sources,
                        const struct looked_for *looked_for, struct db *db,
                        struct diag *diag);
-
-void name_sources_free(struct name_sources *sources);
 
 #endif

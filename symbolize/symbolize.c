@@ -503,7 +503,7 @@ int symbolize(struct db *db, const struct symbolize_options *options, struct dia
         code_frames_free(&stage.frames);
         kallsyms_free(&stage.kallsyms);
         string_pool_free(stage.names);
-        name_sources_free(&stage.sources);
+        looked_for_free(&stage.sources.files);
         looked_for_free(&stage.looked_for);
         debuginfod_close(stage.debuginfod);
         return error > 0 ? 0 : error;

@@ -2,49 +2,46 @@
 /* A file is the same when its size and time of modification are. */
 #include "looked_for.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "array.h"
+#include "append.h"
 
-static bool look(const char *path, uint64_t *size_bytes, int64_t *modified_ns)
+static int64_t modified(const struct stat *status)
 {
-        struct stat status;
+        return status->st_mtim.tv_sec * INT64_C(1000000000) + status->st_mtim.tv_nsec;
+}
 
-        if (stat(path, &status) != 0)
-                return false;
-        *size_bytes = (uint64_t)status.st_size;
-        *modified_ns =
-            status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
-        return true;
+int looked_for_put(struct looked_for *files, int64_t module_id, const char *role,
+                   const char *path, const struct stat *status)
+{
+        struct looked_for_file file = {
+            .module_id = module_id, .role = role, .path = strdup(path)};
+
+        if (status) {
+                file.size_bytes = (uint64_t)status->st_size;
+                file.modified_ns = modified(status);
+        }
+        if (file.path && PUSH(files, file) == 0)
+                return 0;
+        free(file.path);
+        return -ENOMEM;
 }
 
 int looked_for_add(struct looked_for *files, const char *path)
 {
-        struct looked_for_file file = {0};
+        struct stat status;
 
-        if (!files)
-                return 0;
-        file.path = strdup(path);
-        if (!file.path || array_reserve(&files->items, &files->capacity, files->count,
-                                        sizeof(file)) < 0) {
-                free(file.path);
-                return -ENOMEM;
-        }
-        look(path, &file.size_bytes, &file.modified_ns);
-        files->items[files->count++] = file;
-        return 0;
+        return files ? looked_for_put(files, 0, "file", path,
+                                      stat(path, &status) == 0 ? &status : NULL)
+                     : 0;
 }
 
 bool looked_for_changed(const char *path, uint64_t size_bytes, int64_t modified_ns)
 {
-        uint64_t size_now;
-        int64_t modified_now;
+        struct stat status;
 
-        return look(path, &size_now, &modified_now) &&
-               (size_now != size_bytes || modified_now != modified_ns);
+        return stat(path, &status) == 0 && ((uint64_t)status.st_size != size_bytes ||
+                                            modified(&status) != modified_ns);
 }
 
 void looked_for_free(struct looked_for *files)

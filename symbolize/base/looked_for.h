@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 struct looked_for_file {
+        int64_t module_id; /* 0: of the whole run */
+        const char *role;  /* as in the table name_source */
         char *path;
         uint64_t size_bytes; /* 0, and modified_ns 0: it was not there */
         int64_t modified_ns; /* since 1970 */
@@ -20,8 +22,14 @@ struct looked_for {
         size_t capacity;
 };
 
-/* Notes PATH as it is now, so that a later change of the file shows; to be called before
- * it is read. FILES may be NULL: nothing is noted. 0 or -ENOMEM. */
+struct stat;
+
+/* Notes PATH as STATUS (NULL: not there, or not read) says. 0 or -ENOMEM, as below. */
+int looked_for_put(struct looked_for *files, int64_t module_id, const char *role,
+                   const char *path, const struct stat *status);
+
+/* Notes PATH, of the whole run, as it is now, so that a later change of the file shows;
+ * to be called before it is read. FILES may be NULL: nothing is noted. */
 int looked_for_add(struct looked_for *files, const char *path);
 
 /* Whether the file at PATH is another one than was noted. One that has gone is not: it

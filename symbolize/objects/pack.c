@@ -40,8 +40,8 @@ static void read_ips(sqlite3_stmt *row, int column, int64_t ips[PACK_IPS])
                 count++;
 }
 
-static int put_stack(struct raw *raw, size_t *capacity, size_t *id_capacity, int64_t id,
-                     const struct raw_stack *stack)
+int pack_put_stack(struct raw *raw, size_t *capacity, size_t *id_capacity, int64_t id,
+                   const struct raw_stack *stack)
 {
         if (raw->stack_count >= RAW_NONE ||
             array_reserve(&raw->stack_ids, id_capacity, raw->stack_count,
@@ -73,7 +73,7 @@ int pack_read_stacks(struct raw *raw, size_t *capacity, size_t *id_capacity,
                     .packed = true};
 
                 if (raw->stack_count == 0 || id > raw->stack_ids[raw->stack_count - 1])
-                        error = put_stack(raw, capacity, id_capacity, id, &stack);
+                        error = pack_put_stack(raw, capacity, id_capacity, id, &stack);
         }
         return error;
 }
@@ -97,13 +97,12 @@ static int put_codes(struct raw *raw, size_t *capacity, struct list list,
 int pack_read_codes(struct raw *raw, size_t *capacity, sqlite3_stmt *row, int column,
                     uint32_t process)
 {
-        int error = process == RAW_NONE
-                        ? 0
-                        : put_codes(raw, capacity, list_of(row, column), 1, process);
+        if (process == RAW_NONE)
+                return 0;
+        int error = put_codes(raw, capacity, list_of(row, column), 1, process);
 
-        return error || process == RAW_NONE
-                   ? error
-                   : put_codes(raw, capacity, list_of(row, column + 1), 0, process);
+        return error ? error
+                     : put_codes(raw, capacity, list_of(row, column + 1), 0, process);
 }
 
 static int compare_codes(const void *left, const void *right)

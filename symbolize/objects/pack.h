@@ -15,6 +15,10 @@ int pack_read_stacks(struct raw *raw, size_t *capacity, size_t *id_capacity,
                      struct sqlite3_stmt *row, int column, int64_t first_id,
                      uint32_t process);
 
+/* Adds the node ID, behind those that are there. */
+int pack_put_stack(struct raw *raw, size_t *capacity, size_t *id_capacity, int64_t id,
+                   const struct raw_stack *stack);
+
 /* Adds the addresses of the code that they are in, CAPACITY as above. */
 int pack_read_codes(struct raw *raw, size_t *capacity, struct sqlite3_stmt *row,
                     int column, uint32_t process);

@@ -19,12 +19,8 @@ struct reader {
         size_t id_capacity; /* of its ids */
 };
 
+/* 0 or -ENOMEM. */
 typedef int read_row(struct reader *reader, sqlite3_stmt *row);
-
-static int no_memory(struct reader *reader)
-{
-        return diag_set(reader->diag, -ENOMEM, "out of memory while reading the samples");
-}
 
 static int each_row(struct reader *reader, const char *sql, read_row *read)
 {
@@ -41,7 +37,9 @@ static int each_row(struct reader *reader, const char *sql, read_row *read)
                 if (error)
                         break;
         }
-        if (!error && rc != SQLITE_DONE)
+        if (error)
+                diag_set(reader->diag, error, "out of memory while reading the samples");
+        else if (rc != SQLITE_DONE)
                 error = db_error(reader->db, "read", reader->diag);
         sqlite3_finalize(statement);
         return error;
@@ -86,24 +84,16 @@ static uint64_t end_of(uint64_t start, uint64_t bytes)
         return bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
 }
 
-static int put_id(struct reader *reader, int64_t **ids, size_t index, sqlite3_stmt *row)
-{
-        if (index >= RAW_NONE ||
-            array_reserve(ids, &reader->id_capacity, index, sizeof(**ids)) < 0)
-                return no_memory(reader);
-        (*ids)[index] = sqlite3_column_int64(row, 0);
-        return 0;
-}
-
 /* Makes room for row number COUNT of ITEMS, a pointer to the array, and notes its id. */
 static int add_row(struct reader *reader, sqlite3_stmt *row, int64_t **ids, void *items,
                    size_t item_bytes, size_t count)
 {
-        int error = put_id(reader, ids, count, row);
-
-        if (!error && array_reserve(items, &reader->capacity, count, item_bytes) < 0)
-                error = no_memory(reader);
-        return error;
+        if (count >= RAW_NONE ||
+            array_reserve(ids, &reader->id_capacity, count, sizeof(**ids)) < 0 ||
+            array_reserve(items, &reader->capacity, count, item_bytes) < 0)
+                return -ENOMEM;
+        (*ids)[count] = sqlite3_column_int64(row, 0);
+        return 0;
 }
 
 static int read_process(struct reader *reader, sqlite3_stmt *row)
@@ -159,7 +149,7 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
                 memcpy(module->build_id, identity.build_id, bytes);
                 module->build_id_bytes = bytes;
         }
-        return module->path && module->build_id_bytes == bytes ? 0 : no_memory(reader);
+        return module->path && module->build_id_bytes == bytes ? 0 : -ENOMEM;
 }
 
 /* Columns: process_id, module_id; some or all processes, in their order. */
@@ -171,7 +161,7 @@ static int read_executable(struct reader *reader, sqlite3_stmt *row)
         if (!raw->executables) {
                 raw->executables = malloc(raw->process_count * sizeof(uint32_t));
                 if (!raw->executables)
-                        return no_memory(reader);
+                        return -ENOMEM;
                 memset(raw->executables, 0xff, raw->process_count * sizeof(uint32_t));
         }
         if (process != RAW_NONE)
@@ -206,10 +196,9 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
             .thread = column_index(row, 7, raw->thread_ids, raw->thread_count),
             .period = column_period(row, 8)};
         mapping.end = end_of(mapping.start, (uint64_t)sqlite3_column_int64(row, 3));
-        return raw->mapping_count >= RAW_NONE || APPEND(raw->mappings, raw->mapping_count,
-                                                        reader->capacity, mapping) < 0
-                   ? no_memory(reader)
-                   : 0;
+        return raw->mapping_count < RAW_NONE
+                   ? APPEND(raw->mappings, raw->mapping_count, reader->capacity, mapping)
+                   : -ENOMEM;
 }
 
 /* The node ID came in a pack, and has a row too. */
@@ -231,9 +220,7 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
 
         if (sqlite3_column_type(row, 4) != SQLITE_NULL)
                 return pack_read_stacks(raw, &reader->capacity, &reader->id_capacity, row,
-                                        4, id, process) < 0
-                           ? no_memory(reader)
-                           : 0;
+                                        4, id, process);
         if (raw->stack_count > 0 && id <= raw->stack_ids[raw->stack_count - 1]) {
                 mark_unpacked(raw, id);
                 return 0;
@@ -242,11 +229,7 @@ static int read_stack(struct reader *reader, sqlite3_stmt *row)
             .parent = column_index(row, 1, raw->stack_ids, raw->stack_count),
             .process = process,
             .ip = (uint64_t)sqlite3_column_int64(row, 3)};
-        int error = put_id(reader, &raw->stack_ids, raw->stack_count, row);
-
-        if (!error && APPEND(raw->stacks, raw->stack_count, reader->capacity, stack) < 0)
-                error = no_memory(reader);
-        return error;
+        return pack_put_stack(raw, &reader->capacity, &reader->id_capacity, id, &stack);
 }
 
 static int read_code(struct reader *reader, sqlite3_stmt *row)
@@ -254,9 +237,7 @@ static int read_code(struct reader *reader, sqlite3_stmt *row)
         struct raw *raw = reader->raw;
         uint32_t process = column_index(row, 0, raw->process_ids, raw->process_count);
 
-        return pack_read_codes(raw, &reader->capacity, row, 1, process) < 0
-                   ? no_memory(reader)
-                   : 0;
+        return pack_read_codes(raw, &reader->capacity, row, 1, process);
 }
 
 /* Whether the allocating function maps memory instead of taking it from a heap. */
@@ -280,11 +261,10 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
             .stack = column_index(row, 4, raw->stack_ids, raw->stack_count),
             .period = column_period(row, 5)};
 
-        return raw->allocation_count >= RAW_NONE ||
-                       APPEND(raw->allocations, raw->allocation_count, reader->capacity,
-                              block) < 0
-                   ? no_memory(reader)
-                   : 0;
+        return raw->allocation_count < RAW_NONE
+                   ? APPEND(raw->allocations, raw->allocation_count, reader->capacity,
+                            block)
+                   : -ENOMEM;
 }
 
 /* Column 5 is a pack's, NULL in a row of one site. */
@@ -298,13 +278,9 @@ static int read_total(struct reader *reader, sqlite3_stmt *row)
             .total_bytes = (uint64_t)sqlite3_column_int64(row, 3),
             .peak_bytes = (uint64_t)sqlite3_column_int64(row, 4)};
 
-        if (sqlite3_column_type(row, 5) != SQLITE_NULL)
-                return pack_read_totals(raw, &reader->capacity, row, 5, &total) < 0
-                           ? no_memory(reader)
-                           : 0;
-        return APPEND(raw->totals, raw->total_count, reader->capacity, total) < 0
-                   ? no_memory(reader)
-                   : 0;
+        return sqlite3_column_type(row, 5) != SQLITE_NULL
+                   ? pack_read_totals(raw, &reader->capacity, row, 5, &total)
+                   : APPEND(raw->totals, raw->total_count, reader->capacity, total);
 }
 
 static int read_source(struct reader *reader, sqlite3_stmt *row)
