@@ -11,11 +11,10 @@
 #include "number_use.h"
 #include "pointer_name.h"
 #include "register_writes.h"
-#include "rival_variables.h"
 #include "rule.h"
 #include "shared_place.h"
 #include "type_field.h"
-#include "type_limits.h"
+#include "type_table.h"
 #include "unrolled.h"
 
 /* For a thread-local place with an index: the base register's target, and the operand's

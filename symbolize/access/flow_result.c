@@ -4,8 +4,8 @@
 #include "answers.h"
 
 #include "decoded.h"
-#include "flow_effect.h"
 #include "flow_operand.h"
+#include "flow_walk.h"
 #include "merged_call.h"
 #include "pointer_name.h"
 #include "rule.h"
@@ -325,7 +325,6 @@ static bool may_be_quotient(const struct flow_code *code, size_t at)
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct instruction *call)
 {
-
         if (globals_called(flow->globals, call) != MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];

@@ -6,6 +6,8 @@
 
 #include "flow_state.h"
 
+#include "variables.h"
+
 /* Marks those VARIABLES, with types of TYPES, that share their place with a variable of
  * another name or type. 0 or -ENOMEM. */
 int shared_places_find(struct variables *variables, const struct types *types);
@@ -17,5 +19,9 @@ bool shared_place_variable(const struct flow_context *flow,
                            const struct flow_state *state,
                            const struct place_value *place, uint64_t vaddr,
                            struct frame_variable *variable, int64_t *offset);
+
+/* Notes where VARIABLES with pointers to unrelated structures are in one register at the
+ * same time. 0 or -ENOMEM. */
+int rival_variables_find(struct variables *variables, struct type_reader *reader);
 
 #endif

@@ -11,8 +11,8 @@
 #include "append.h"
 
 #include "die_walk.h"
-#include "flow_effect.h"
 #include "flow_operand.h"
+#include "flow_walk.h"
 #include "function_lines.h"
 #include "type_field.h"
 #include "unit_kind.h"

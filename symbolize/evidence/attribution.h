@@ -7,7 +7,6 @@
 #include "resolution.h"
 #include "result_type.h"
 #include "sample_type.h"
-#include "wide_read.h"
 
 struct attribution {
         struct objects objects; /* that samples touched */

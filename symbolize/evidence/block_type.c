@@ -2,7 +2,6 @@
 /* A pointer to the first member of a type does not change the type of its block. */
 #include "block_type.h"
 
-#include "common_factor.h"
 #include "type_field.h"
 #include "type_index.h"
 

@@ -8,7 +8,6 @@
 #include "object.h"
 #include "type_field.h"
 #include "type_source.h"
-#include "untyped.h"
 
 struct sample_type {
         enum untyped reason;

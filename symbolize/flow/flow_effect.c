@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Of each operation: what its destination points to afterwards. What an instruction
  * writes in a way that is not followed is forgotten. */
-#include "flow_effect.h"
+#include "flow_walk.h"
 
 #include "behind_header.h"
 #include "flow_operand.h"

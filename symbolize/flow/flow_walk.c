@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flow_effect.h"
-
 /* Average for a function. Each visit can only reduce what a block's entry state knows, so
  * the analysis ends; hostile code could need very many. */
 enum { VISITS_PER_BLOCK = 64 };

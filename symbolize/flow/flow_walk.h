@@ -35,6 +35,10 @@ struct flow_walk {
         struct flow_state **marks; /* before some steps of long blocks; NULL: not known */
 };
 
+/* Makes STATE, which holds before STEP, the one that holds after it. */
+void flow_effect(const struct flow_context *flow, struct flow_state *state,
+                 const struct flow_step *step);
+
 /* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG
  * when there are too many ways, -ENOMEM; freed in any case. */
 int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,

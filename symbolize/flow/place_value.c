@@ -2,7 +2,6 @@
 /* Sums and meetings of what may be where. What two ways do not agree on is not known. */
 #include "place_value.h"
 
-#include "common_factor.h"
 #include "elf_file.h"
 #include "type_field.h"
 #include "type_index.h"

@@ -58,4 +58,13 @@ char *name_read(const char *symbol, char *(*read)(const char *));
  * function's name, without ".cold" or ".part.0". */
 uint32_t name_put_part(struct string_pool *names, const char *symbol);
 
+/* Names of C++, Rust and Fortran functions and variables as their authors wrote them. */
+
+/* The readable form of a linkage name, without parameters; the caller frees it.
+ * NULL when NAME is not a mangled name, or there is no memory for the other form. */
+char *demangle(const char *name);
+/* The same with the types of a C++ function's parameters and its qualifiers
+ * ("at(unsigned long) const"). */
+char *demangle_signature(const char *name);
+
 #endif

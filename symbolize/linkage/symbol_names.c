@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "demangle.h"
 #include "name.h"
 
 /* The functions of a name. */

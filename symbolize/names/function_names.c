@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "demangle.h"
 #include "file_path.h"
 #include "name.h"
 

@@ -2,7 +2,7 @@
 /* Each process has a separate timeline, which advances to each of its samples. The
  * first sample that leads to a stack's nodes looks up their places. Without a sample,
  * the first block allocated there does. */
-#include "pass.h"
+#include "sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pass.h"
 #include "place.h"
 
 /* ---- opening ---- */

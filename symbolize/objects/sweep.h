@@ -177,6 +177,16 @@ int sweep_run(struct sweep *sweep, struct diag *diag);
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
+/* Dates the stacks of blocks and their callers by the first block, and marks call
+ * nodes: nodes with children. 0 or -ENOMEM. */
+int pass_date_stacks(struct sweep *sweep);
+/* After the last sample: looks up the stacks without samples. A stack with an
+ * allocated block uses the mappings of the block's time. Other stacks (of blocks
+ * without samples) use all mappings that ever were, the latest first. */
+int pass_ask_other_stacks(struct sweep *sweep);
+/* Frees SWEEP's knowledge of its processes at the current time. */
+void pass_forget(struct sweep *sweep);
+
 /* The variable that a sample on the stack accessed. Several variables of different
  * types: one without a type. The address's frame determines it, else the instruction's
  * operand; *PLACE is the code that does. NULL: not known. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "append.h"
-#include "type_limits.h"
+#include "type_table.h"
 
 enum { NAMES_LIMIT = 4096 }; /* of a class: with more, no base is named */
 

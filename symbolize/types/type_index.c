@@ -3,8 +3,7 @@
  * one it lies in. */
 #include "type_index.h"
 
-#include "common_factor.h"
-#include "type_limits.h"
+#include "type_table.h"
 
 enum { ITEMS_LIMIT = 16 }; /* of an array, that are gone through one by one */
 

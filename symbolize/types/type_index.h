@@ -35,4 +35,17 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
 bool type_array_around(const struct types *types, uint32_t type, uint64_t offset_bytes,
                        uint64_t *low, uint64_t *high);
 
+/* The greatest common factor of A and B, by Euclid; of a number and 0 it is the number.
+ */
+static inline uint64_t common_factor(uint64_t a, uint64_t b)
+{
+        while (b) {
+                uint64_t rest = a % b;
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "string_pool.h"
 #include "type_field.h"
-#include "type_limits.h"
 #include "type_table.h"
 
 /* The members on the way, an array after the member that it is the type of. */
@@ -44,5 +43,12 @@ void type_path_field(struct string_pool *names, const struct type_path *path,
 
 /* The name of PATH, to be freed; NULL without memory. */
 char *type_path_text(const struct string_pool *names, const struct type_path *path);
+
+/* Calls ADD with CONTEXT for each field of TYPE in the order of offsets as declared,
+ * until it returns non-zero, which is returned; else 0. Of an array the first element's
+ * fields stand for all. FIELD is ADD's for the call only, its name stays in NAMES. */
+typedef int type_add_field(void *context, const struct field *field);
+int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
+                type_add_field *add, void *context);
 
 #endif

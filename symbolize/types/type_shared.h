@@ -8,7 +8,6 @@
 
 #include "string_pool.h"
 #include "type_field.h"
-#include "type_limits.h"
 #include "type_path.h"
 #include "type_table.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "append.h"
-#include "type_limits.h"
 
 uint64_t type_size(const struct types *types, uint32_t type)
 {

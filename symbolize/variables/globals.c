@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "demangle.h"
 #include "die_walk.h"
 #include "location.h"
 #include "name.h"

@@ -5,7 +5,7 @@
 #define FUZZ_ASK_H
 
 #include "module.h"
-#include "type_list.h"
+#include "type_path.h"
 
 #ifndef QUESTIONS
 #define QUESTIONS 64

@@ -5,8 +5,8 @@
 #include "flow_instruction.h"
 #include "target.h"
 #include "type_index.h"
-#include "type_list.h"
 #include "type_padding.h"
+#include "type_path.h"
 
 enum { TYPES = 16, MEMBERS_PER_TYPE = 8 };
 

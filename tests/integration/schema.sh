@@ -46,7 +46,7 @@ cd "$SOURCE_DIR"
                 analysis/analyze.c symbolize/resolution.c | grep -v '{"in",' | sed 's/[^"]*"\([^"]*\)".*/\1/'
         sed -n 's/.*{"in", "\([^"]*\)".*/\1/p' symbolize/resolution.c
         sed -n '/^const char \*unnamed_function/,$s/.*return "\(.*\)".*/\1/p' symbolize/objects/unnamed.c
-        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/evidence/untyped.c | grep -v 'no data address'
+        sed -n 's/.*\[UNTYPED_[A-Z_]*\] = "\(.*\)".*/\1/p' symbolize/evidence/type_source.c | grep -v 'no data address'
 } | sort -u >"$OLDPWD/kinds"
 cd "$OLDPWD"
 [ "$(wc -l <kinds)" -gt 50 ]

@@ -4,7 +4,7 @@
 
 #include "accesses.h"
 #include "flow_walk.h"
-#include "rival_variables.h"
+#include "shared_place.h"
 
 /* Functions of known size: instructions of one byte that do nothing. */
 #define DO_NOTHING(times) __asm__ volatile(".fill " times ", 1, 0x90")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Readable names; mangled examples of the Itanium ABI, Rust RFC 2603 (v0) and rustc. */
-#include "demangle.h"
 #include "file_path.h"
 #include "function_names.h"
+#include "name.h"
 #include "spelling.h"
 #include "symbol_names.h"
 #include "unit_test.h"

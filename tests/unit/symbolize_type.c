@@ -6,8 +6,8 @@
 #include "block_type.h"
 #include "flow_instruction.h"
 #include "type_index.h"
-#include "type_list.h"
 #include "type_padding.h"
+#include "type_path.h"
 #include "unit_test.h"
 
 /* ---- struct sample, as the compiler lays it out and as a table ---- */
