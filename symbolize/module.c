@@ -145,11 +145,18 @@ static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
 
 static int find_thread_memory(struct module *module)
 {
+        struct relocations relocations = {0};
         struct thread_slots slots = {0};
-        int error = thread_slots_read(&slots, &module->file);
+        int error = module->file.thread_bytes > 0
+                        ? relocations_read(&relocations, &module->file)
+                        : 0;
+
+        if (!error)
+                error = thread_slots_read(&slots, &module->file, &relocations);
 
         module->thread_memory_late = slots.asked_for;
         thread_slots_free(&slots);
+        relocations_free(&relocations);
         return error;
 }
 
@@ -246,7 +253,6 @@ static int name_all(struct module_reading *reading, const struct module_question
 
 static void note_what_is_missing(struct module *module, const struct debug_info *info)
 {
-
         module->too_costly |= info->has_dwarf && info->dwarf.budget == 0;
         module->alt_missing = info->has_dwarf && info->needs_alt && !info->dwarf.alt;
         module->splits_missing = info->dwarf.splits_missing;

@@ -19,8 +19,8 @@
 /* Tells which function or variable an address or a word of a file belongs to. */
 struct linkage {
         const struct symbol_table *symbols;
+        struct relocations slots;
         struct thread_slots threads;
-        struct memory_slots memory;
 };
 
 static int compare_accesses(const void *left, const void *right)
@@ -83,7 +83,7 @@ static int find_in_functions(struct type_reader *reader, const struct elf_file *
 {
         struct globals globals = {.reader = reader,
                                   .symbols = linkage->symbols,
-                                  .memory_slots = &linkage->memory,
+                                  .slots = &linkage->slots,
                                   .file = file};
         int error = 0;
 
@@ -287,10 +287,10 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 struct access **accesses, size_t count)
 {
         struct linkage linkage = {.symbols = symbols};
-        int error = count > 0 ? thread_slots_read(&linkage.threads, file) : 0;
+        int error = count > 0 ? relocations_read(&linkage.slots, file) : 0;
 
-        if (!error && count > 0)
-                error = memory_slots_read(&linkage.memory, file);
+        if (!error)
+                error = thread_slots_read(&linkage.threads, file, &linkage.slots);
         SORT(accesses, count, compare_accesses);
         if (!error)
                 error = find_in_functions(reader, file, &linkage, accesses, count);
@@ -300,7 +300,7 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 take_items(reader, frames, accesses[i]);
                 forget_undeclared(frames, accesses[i]);
         }
-        memory_slots_free(&linkage.memory);
+        relocations_free(&linkage.slots);
         thread_slots_free(&linkage.threads);
         return error;
 }

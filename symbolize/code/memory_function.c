@@ -3,17 +3,7 @@
  * word that the dynamic linker fills in. */
 #include "memory_function.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "append.h"
-#include "relocations.h"
-
-struct memory_slot {
-        uint64_t vaddr;
-        enum memory_function function;
-};
 
 bool name_is_version(const char *name, const char *function)
 {
@@ -57,31 +47,7 @@ static enum memory_function called_function(const char *name)
         return memory_function(name);
 }
 
-static int take(void *context, const struct relocation *relocation)
-{
-        struct memory_slots *slots = context;
-        enum memory_function function = called_function(relocation->name);
-
-        if (function == MEMORY_NONE)
-                return 0;
-        return PUSH(slots, (struct memory_slot){relocation->vaddr, function});
-}
-
-int memory_slots_read(struct memory_slots *slots, const struct elf_file *file)
-{
-        int error = relocations_each(file, take, slots);
-
-        SORT(slots->items, slots->count, number_order);
-        return error;
-}
-
-void memory_slots_free(struct memory_slots *slots)
-{
-        free(slots->items);
-        *slots = (struct memory_slots){0};
-}
-
-enum memory_function memory_function_called(const struct memory_slots *slots,
+enum memory_function memory_function_called(const struct relocations *slots,
                                             const struct symbol_table *symbols,
                                             const struct instruction *call)
 {
@@ -96,8 +62,8 @@ enum memory_function memory_function_called(const struct memory_slots *slots,
         if (!call->has_memory || memory->base != REGISTER_NONE ||
             memory->index != REGISTER_NONE || memory->thread_local)
                 return MEMORY_NONE;
-        const struct memory_slot *slot =
-            NUMBER_FIND(slots->items, slots->count, (uint64_t)memory->displacement);
+        const struct relocation *slot =
+            relocation_at(slots, (uint64_t)memory->displacement);
 
-        return slot ? slot->function : MEMORY_NONE;
+        return slot ? called_function(slot->name) : MEMORY_NONE;
 }

@@ -4,8 +4,8 @@
 #ifndef MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
 #define MEMLAG_SYMBOLIZE_MEMORY_FUNCTION_H
 
-#include "elf_file.h"
 #include "flow_instruction.h"
+#include "relocations.h"
 #include "symbol_table.h"
 
 enum memory_function {
@@ -26,19 +26,8 @@ bool name_is_version(const char *name, const char *function);
  * processors, such as "__memmove_avx_unaligned_erms". */
 enum memory_function memory_function(const char *name);
 
-/* The words of a file that hold the address of such a function, by address. */
-struct memory_slots {
-        struct memory_slot *items;
-        size_t count;
-        size_t capacity;
-};
-
-/* Reads FILE's. 0 or -ENOMEM; freed in any case. */
-int memory_slots_read(struct memory_slots *slots, const struct elf_file *file);
-void memory_slots_free(struct memory_slots *slots);
-
 /* What kind of function CALL, of the file of SLOTS and SYMBOLS, is of. */
-enum memory_function memory_function_called(const struct memory_slots *slots,
+enum memory_function memory_function_called(const struct relocations *slots,
                                             const struct symbol_table *symbols,
                                             const struct instruction *call);
 

@@ -16,33 +16,17 @@ enum {
         STUB_BYTES = 16,
 };
 
-struct slot {
-        uint64_t vaddr;
-        const char *function;
-};
-
-struct slots {
-        struct slot *items; /* by vaddr */
-        size_t count;
-        size_t capacity;
-};
-
-static int take_slot(void *context, const struct relocation *relocation)
+/* The function whose address the word at VADDR will hold; NULL: of none. */
+static const char *function_of(const struct relocations *slots, uint64_t vaddr)
 {
-        struct slots *slots = context;
+        const struct relocation *found = relocation_at(slots, vaddr);
 
-        if ((relocation->type != R_X86_64_JUMP_SLOT &&
-             relocation->type != R_X86_64_GLOB_DAT) ||
-            !relocation->name || !*relocation->name)
-                return 0;
-        return PUSH(slots, (struct slot){relocation->vaddr, relocation->name});
-}
-
-static const char *function_of(const struct slots *slots, uint64_t vaddr)
-{
-        const struct slot *found = NUMBER_FIND(slots->items, slots->count, vaddr);
-
-        return found ? found->function : NULL;
+        return found &&
+                       (found->type == R_X86_64_JUMP_SLOT ||
+                        found->type == R_X86_64_GLOB_DAT) &&
+                       found->name && *found->name
+                   ? found->name
+                   : NULL;
 }
 
 /* How many of the bytes before a stub's jump, up to BEFORE, are the stub's too: endbr64,
@@ -69,7 +53,7 @@ static int add_stub(struct plt *plt, size_t first, uint64_t vaddr, const char *f
                       (struct plt_stub){vaddr, STUB_BYTES, function});
 }
 
-static int read_table(struct plt *plt, const struct slots *slots, uint64_t start,
+static int read_table(struct plt *plt, const struct relocations *slots, uint64_t start,
                       const unsigned char *code, size_t bytes)
 {
         size_t first = plt->count;
@@ -90,7 +74,7 @@ static int read_table(struct plt *plt, const struct slots *slots, uint64_t start
         return 0;
 }
 
-static int read_section(struct plt *plt, const struct slots *slots, Elf_Scn *scn)
+static int read_section(struct plt *plt, const struct relocations *slots, Elf_Scn *scn)
 {
         GElf_Shdr shdr;
         Elf_Data *data = elf_rawdata(scn, NULL);
@@ -103,17 +87,16 @@ static int read_section(struct plt *plt, const struct slots *slots, Elf_Scn *scn
 int plt_read(struct plt *plt, const struct elf_file *file)
 {
         static const char *const tables[] = {".plt", ".plt.sec", ".plt.got", ".plt.bnd"};
-        struct slots slots = {0};
-        int error = relocations_each(file, take_slot, &slots);
+        struct relocations slots = {0};
+        int error = relocations_read(&slots, file);
 
-        SORT(slots.items, slots.count, number_order);
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !error; i++) {
                 Elf_Scn *scn = elf_section_named(file->elf, tables[i]);
 
                 if (scn)
                         error = read_section(plt, &slots, scn);
         }
-        free(slots.items);
+        relocations_free(&slots);
         return error;
 }
 

@@ -2,6 +2,8 @@
 /* Only relocations with addends: x86-64 has no others. */
 #include "relocations.h"
 
+#include "append.h"
+
 struct section {
         Elf *elf;
         Elf_Data *entries;
@@ -48,19 +50,40 @@ static bool read_entry(const struct section *section, int i, struct relocation *
         return true;
 }
 
-int relocations_each(const struct elf_file *file, relocation_taker *take, void *context)
+bool relocation_thread_local(const struct relocation *relocation)
 {
-        int result = 0;
+        return relocation->type == R_X86_64_TPOFF64 ||
+               relocation->type == R_X86_64_TLSDESC ||
+               relocation->type == R_X86_64_DTPMOD64;
+}
+
+int relocations_read(struct relocations *relocations, const struct elf_file *file)
+{
+        int error = 0;
 
         for (Elf_Scn *scn = NULL;
-             result == 0 && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+             !error && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
                 struct section section;
                 struct relocation relocation;
 
                 if (!open_section(file->elf, scn, &section))
                         continue;
-                for (int i = 0; result == 0 && read_entry(&section, i, &relocation); i++)
-                        result = take(context, &relocation);
+                for (int i = 0; !error && read_entry(&section, i, &relocation); i++)
+                        if (relocation.has_symbol || relocation_thread_local(&relocation))
+                                error = PUSH(relocations, relocation);
         }
-        return result;
+        SORT(relocations->items, relocations->count, number_order);
+        return error;
+}
+
+void relocations_free(struct relocations *relocations)
+{
+        free(relocations->items);
+        *relocations = (struct relocations){0};
+}
+
+const struct relocation *relocation_at(const struct relocations *relocations,
+                                       uint64_t vaddr)
+{
+        return NUMBER_FIND(relocations->items, relocations->count, vaddr);
 }

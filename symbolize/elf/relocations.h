@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that the dynamic linker fills in when it loads a file. */
+/* The words that the dynamic linker fills in when it loads a file, by the symbols of
+ * other files or for thread-local memory. */
 #ifndef MEMLAG_SYMBOLIZE_RELOCATIONS_H
 #define MEMLAG_SYMBOLIZE_RELOCATIONS_H
 
@@ -15,10 +16,21 @@ struct relocation {
         const char *name; /* of the symbol, owned by the Elf handle; NULL: none */
 };
 
-/* Takes a relocation; a result other than 0 ends the iteration and is its result. */
-typedef int relocation_taker(void *context, const struct relocation *relocation);
+struct relocations {
+        struct relocation *items; /* by vaddr */
+        size_t count;
+        size_t capacity;
+};
 
-/* Calls TAKE for each relocation of FILE. 0 or TAKE's result. */
-int relocations_each(const struct elf_file *file, relocation_taker *take, void *context);
+/* Whether it is one for thread-local memory. */
+bool relocation_thread_local(const struct relocation *relocation);
+
+/* Reads those of FILE. 0 or -ENOMEM; freed in any case. */
+int relocations_read(struct relocations *relocations, const struct elf_file *file);
+void relocations_free(struct relocations *relocations);
+
+/* The one of the word at VADDR, or NULL. */
+const struct relocation *relocation_at(const struct relocations *relocations,
+                                       uint64_t vaddr);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "append.h"
-#include "relocations.h"
 
 static int add(struct thread_slots *slots, uint64_t vaddr, uint64_t offset,
                enum thread_slot_kind kind)
@@ -46,23 +45,17 @@ static uint64_t word_at(const struct elf_file *file, uint64_t vaddr)
         return word;
 }
 
-struct search {
-        struct thread_slots *slots;
-        const struct elf_file *file;
-};
-
 /* A pair is the library's number and the offset, which the linker has filled in where it
  * knew it; else there is a relocation for it too. */
-static int take(void *context, const struct relocation *relocation)
+static int take(struct thread_slots *slots, const struct elf_file *file,
+                const struct relocation *relocation)
 {
-        const struct search *search = context;
-        struct thread_slots *slots = search->slots;
         uint64_t offset;
 
+        if (!relocation_thread_local(relocation))
+                return 0;
         if (!own_variable(relocation, &offset)) {
-                slots->of_others |= relocation->type == R_X86_64_TPOFF64 ||
-                                    relocation->type == R_X86_64_TLSDESC ||
-                                    relocation->type == R_X86_64_DTPMOD64;
+                slots->of_others = true;
                 return 0;
         }
         switch (relocation->type) {
@@ -72,21 +65,21 @@ static int take(void *context, const struct relocation *relocation)
         case R_X86_64_DTPMOD64:
                 slots->asked_for = true;
                 if (!relocation->has_symbol)
-                        offset = word_at(search->file, relocation->vaddr + 8);
+                        offset = word_at(file, relocation->vaddr + 8);
                 return add(slots, relocation->vaddr, offset, THREAD_SLOT_PAIR);
-        case R_X86_64_TPOFF64:
-                return add(slots, relocation->vaddr, offset, THREAD_SLOT_OFFSET);
         default:
-                return 0;
+                return add(slots, relocation->vaddr, offset, THREAD_SLOT_OFFSET);
         }
 }
 
-int thread_slots_read(struct thread_slots *slots, const struct elf_file *file)
+int thread_slots_read(struct thread_slots *slots, const struct elf_file *file,
+                      const struct relocations *relocations)
 {
-        struct search search = {slots, file};
-        int error = file->thread_bytes > 0 ? relocations_each(file, take, &search) : 0;
+        int error = 0;
 
-        SORT(slots->items, slots->count, number_order);
+        for (size_t i = 0; i < relocations->count && !error && file->thread_bytes > 0;
+             i++)
+                error = take(slots, file, &relocations->items[i]);
         return error;
 }
 

@@ -5,7 +5,7 @@
 #ifndef MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
 #define MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
 
-#include "elf_file.h"
+#include "relocations.h"
 
 enum thread_slot_kind {
         THREAD_SLOT_OFFSET, /* from the thread pointer */
@@ -38,8 +38,10 @@ static inline bool thread_slots_none(const struct thread_slots *slots)
         return slots->count == 0 && !slots->of_others;
 }
 
-/* Reads the slots of FILE's own variables. 0 or -ENOMEM; freed in any case. */
-int thread_slots_read(struct thread_slots *slots, const struct elf_file *file);
+/* Finds the slots of FILE's own variables among its RELOCATIONS. 0 or -ENOMEM; freed in
+ * any case. */
+int thread_slots_read(struct thread_slots *slots, const struct elf_file *file,
+                      const struct relocations *relocations);
 void thread_slots_free(struct thread_slots *slots);
 
 /* The slot of KIND at VADDR, or NULL. */

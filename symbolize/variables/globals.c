@@ -273,7 +273,7 @@ bool globals_folded(const struct globals *globals, uint64_t vaddr)
 enum memory_function globals_called(const struct globals *globals,
                                     const struct instruction *call)
 {
-        return memory_function_called(globals->memory_slots, globals->symbols, call);
+        return memory_function_called(globals->slots, globals->symbols, call);
 }
 
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)

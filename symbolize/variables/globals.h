@@ -14,7 +14,7 @@ struct global_function;
 struct globals {
         struct type_reader *reader;
         const struct symbol_table *symbols;
-        const struct memory_slots *memory_slots;
+        const struct relocations *slots;
         const struct elf_file *file;
         const void *unit; /* the unit of the variables; NULL: none yet */
         struct global *items;
