@@ -9,6 +9,35 @@
 
 enum { BATCH_ROWS = 128 };
 
+int select_rows(struct db *db, const char *sql, take_row *take, void *context,
+                struct diag *diag)
+{
+        sqlite3_stmt *row;
+        int result = 0, rc = sqlite3_prepare_v2(db_sqlite(db), sql, -1, &row, NULL);
+
+        while (!result && (rc == SQLITE_OK || rc == SQLITE_ROW)) {
+                rc = sqlite3_step(row);
+                if (rc == SQLITE_ROW)
+                        result = take(context, row);
+        }
+        if (!result && rc != SQLITE_DONE)
+                result = db_error(db, "read", diag);
+        sqlite3_finalize(row);
+        return result;
+}
+
+static int is_there(void *context, sqlite3_stmt *row)
+{
+        (void)context;
+        (void)row;
+        return 1;
+}
+
+int select_any(struct db *db, const char *sql, struct diag *diag)
+{
+        return select_rows(db, sql, is_there, NULL, diag);
+}
+
 static int sqlite_error(const struct bulk_insert *insert)
 {
         return db_error(insert->db, "write", insert->diag);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many rows into one table: each statement takes several of them, which costs SQLite much
- * less than one statement for each. Knows nothing of what rows mean. */
+/* Many rows of a query, and many rows into one table: each statement takes several of
+ * them, which costs SQLite much less than one statement for each. Knows nothing of what
+ * rows mean. */
 #ifndef MEMLAG_SYMBOLIZE_BULK_INSERT_H
 #define MEMLAG_SYMBOLIZE_BULK_INSERT_H
 
@@ -8,6 +9,18 @@
 #include <stdint.h>
 
 #include "db.h"
+
+struct sqlite3_stmt;
+
+/* Takes a row; a value other than 0 ends the reading, and is its result. */
+typedef int take_row(void *context, struct sqlite3_stmt *row);
+
+/* Calls TAKE for each row of SQL. 0, TAKE's value or a negative errno value. */
+int select_rows(struct db *db, const char *sql, take_row *take, void *context,
+                struct diag *diag);
+
+/* Whether SQL has a row: 1, 0 or a negative errno value. */
+int select_any(struct db *db, const char *sql, struct diag *diag);
 
 struct bulk_value {
         const char *text; /* NULL: the number */

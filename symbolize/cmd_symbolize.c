@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bulk_insert.h"
 #include "command.h"
 #include "command_line.h"
 #include "option_path.h"
@@ -61,13 +62,7 @@ static int usage(void)
 
 static bool has_findings(struct db *db)
 {
-        sqlite3_stmt *row;
-        bool any = sqlite3_prepare_v2(db_sqlite(db), "SELECT 1 FROM threshold", -1, &row,
-                                      NULL) == SQLITE_OK &&
-                   sqlite3_step(row) == SQLITE_ROW;
-
-        sqlite3_finalize(row);
-        return any;
+        return select_any(db, "SELECT 1 FROM threshold", NULL) > 0;
 }
 
 /* The views are made by the analysis, which comes later. */
@@ -81,57 +76,43 @@ static const char trace_sql[] =
     "LEFT JOIN data_type AS y ON y.type_id = f.type_id "
     "LEFT JOIN type_source AS w USING (type_source_id) "
     "LEFT JOIN untyped AS u USING (untyped_id) "
-    "WHERE s.ip = ?1 GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
-
-static const char *text(sqlite3_stmt *row, int column)
-{
-        return (const char *)sqlite3_column_text(row, column);
-}
+    "WHERE s.ip = %" PRId64 " GROUP BY 2, 3, 4, 5 ORDER BY 1 DESC, 2, 3, 4, 5";
 
 /* Whether a sample is at ADDRESS: -ENOENT when there is none. */
 static int trace_check(struct db *db, uint64_t address, struct diag *diag)
 {
-        sqlite3_stmt *row;
+        char sql[80];
 
-        if (sqlite3_prepare_v2(db_sqlite(db), "SELECT 1 FROM sample WHERE ip = ?1", -1,
-                               &row, NULL) != SQLITE_OK)
-                return db_error(db, "read the samples", diag);
-        sqlite3_bind_int64(row, 1, (int64_t)address);
-        int step = sqlite3_step(row);
+        snprintf(sql, sizeof(sql), "SELECT 1 FROM sample WHERE ip = %" PRId64,
+                 (int64_t)address);
+        int any = select_any(db, sql, diag);
 
-        sqlite3_finalize(row);
-        if (step == SQLITE_ROW)
-                return 0;
-        return step == SQLITE_DONE
-                   ? diag_set(diag, -ENOENT,
+        return any ? (any < 0 ? any : 0)
+                   : diag_set(diag, -ENOENT,
                               "no sample is at address %#" PRIx64
                               "; take one from the column ip of sample_view",
-                              address)
-                   : db_error(db, "read the samples", diag);
+                              address);
+}
+
+static int print_row(void *context, sqlite3_stmt *row)
+{
+        (void)context;
+        for (int i = 0; i < sqlite3_column_count(row); i++)
+                printf("%s%s", i > 0 ? "\t" : "",
+                       (const char *)sqlite3_column_text(row, i));
+        putchar('\n');
+        return 0;
 }
 
 /* Prints each type, field and object of the samples at ADDRESS, with their number and the
  * evidence that decided, or why there is no type. */
 static int trace_print(struct db *db, uint64_t address, struct diag *diag)
 {
-        sqlite3_stmt *row;
-        int rows = 0, step;
+        char sql[sizeof(trace_sql) + 20];
 
-        if (sqlite3_prepare_v2(db_sqlite(db), trace_sql, -1, &row, NULL) != SQLITE_OK)
-                return db_error(db, "read the types of samples", diag);
-        sqlite3_bind_int64(row, 1, (int64_t)address);
-        while ((step = sqlite3_step(row)) == SQLITE_ROW) {
-                if (rows++ == 0)
-                        puts("samples\tkind\tobject\ttype and field\tevidence");
-                printf("%" PRId64 "\t%s\t%s\t%s\t%s\n",
-                       (int64_t)sqlite3_column_int64(row, 0), text(row, 1), text(row, 2),
-                       text(row, 3), text(row, 4));
-        }
-        int error =
-            step == SQLITE_DONE ? 0 : db_error(db, "read the types of samples", diag);
-
-        sqlite3_finalize(row);
-        return error;
+        snprintf(sql, sizeof(sql), trace_sql, (int64_t)address);
+        puts("samples\tkind\tobject\ttype and field\tevidence");
+        return select_rows(db, sql, print_row, NULL, diag);
 }
 
 static int run(const char *path, const struct symbolize_options *options)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bulk_insert.h"
 #include "own_module.h"
 #include "perf_map.h"
 
@@ -123,8 +124,14 @@ static const char *find_reason(const struct module_identity *identity,
         }
 }
 
-static int say(sqlite3_stmt *row, const struct module_search *files, struct diag *diag)
+struct loss {
+        const struct module_search *files;
+        struct diag *diag;
+};
+
+static int say(void *context, sqlite3_stmt *row)
 {
+        const struct loss *loss = context;
         const struct module_identity identity = module_identity_of_row(row, 2);
         long long lost = sqlite3_column_int64(row, 0);
         long long others = sqlite3_column_int64(row, 1);
@@ -133,25 +140,16 @@ static int say(sqlite3_stmt *row, const struct module_search *files, struct diag
         if (others > 0)
                 snprintf(and_others, sizeof(and_others), " (and of %lld other file%s)",
                          others, others == 1 ? "" : "s");
-        diag_set(diag, -ESTALE,
-                 "the names there are kept, as %lld of %s%s would be lost: %s "
-                 "(--drop-names goes on without them)",
-                 lost, identity.path ? identity.path : "code made at run time",
-                 and_others, find_reason(&identity, files));
-        return -ESTALE;
+        return diag_set(loss->diag, -ESTALE,
+                        "the names there are kept, as %lld of %s%s would be lost: %s "
+                        "(--drop-names goes on without them)",
+                        lost, identity.path ? identity.path : "code made at run time",
+                        and_others, find_reason(&identity, loss->files));
 }
 
 int lost_names_check(struct db *db, const struct module_search *files, struct diag *diag)
 {
-        sqlite3_stmt *row;
-        int rc = sqlite3_prepare_v2(db_sqlite(db), check_sql, -1, &row, NULL);
+        struct loss loss = {files, diag};
 
-        if (rc == SQLITE_OK)
-                rc = sqlite3_step(row);
-        int error = rc == SQLITE_ROW    ? say(row, files, diag)
-                    : rc == SQLITE_DONE ? 0
-                                        : db_error(db, "read", diag);
-
-        sqlite3_finalize(row);
-        return error;
+        return select_rows(db, check_sql, say, &loss, diag);
 }

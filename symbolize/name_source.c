@@ -82,8 +82,9 @@ static int find_debug(struct finding *finding, int64_t module_id,
         return error;
 }
 
-static int find_module(struct finding *finding, sqlite3_stmt *row)
+static int find_module(void *context, sqlite3_stmt *row)
 {
+        struct finding *finding = context;
         const struct module_identity identity = module_identity_of_row(row, 1);
         int64_t module_id = sqlite3_column_int64(row, 0);
         struct elf_file file;
@@ -114,17 +115,10 @@ static int put_list(FILE *text, const char *name, const char *const *list)
 }
 
 /* Raw rows only grow, while a recording runs. */
-static int64_t last_sample(struct db *db)
+static int take_last_sample(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *row;
-        int64_t last = 0;
-
-        if (sqlite3_prepare_v2(db_sqlite(db), "SELECT max(sample_id) FROM sample", -1,
-                               &row, NULL) == SQLITE_OK &&
-            sqlite3_step(row) == SQLITE_ROW)
-                last = sqlite3_column_int64(row, 0);
-        sqlite3_finalize(row);
-        return last;
+        *(int64_t *)context = sqlite3_column_int64(row, 0);
+        return 0;
 }
 
 /* Two builds of one version may name in different ways. Returns whether TEXT tells this
@@ -184,21 +178,18 @@ int name_sources_find(struct name_sources *sources, struct db *db,
                       const struct debug_search *search, struct diag *diag)
 {
         struct finding finding = {sources, files, search, options};
-        sqlite3_stmt *rows;
-        int rc = sqlite3_prepare_v2(db_sqlite(db),
+        int64_t last_sample = 0;
+        int error = select_rows(db, "SELECT max(sample_id) FROM sample", take_last_sample,
+                                &last_sample, diag);
+
+        if (!error)
+                error = put_options(&finding, last_sample);
+        if (!error)
+                error = select_rows(db,
                                     "SELECT module_id, " MODULE_IDENTITY_COLUMNS
                                     " FROM module" MODULE_IDENTITY_JOIN "ORDER BY 1",
-                                    -1, &rows, NULL);
-        int error = put_options(&finding, last_sample(db));
-
-        while (!error && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-                error = find_module(&finding, rows);
-                rc = SQLITE_OK;
-        }
-        sqlite3_finalize(rows);
-        if (error)
-                return diag_set(diag, error, "out of memory");
-        return rc == SQLITE_DONE ? 0 : db_error(db, "read", diag);
+                                    find_module, &finding, diag);
+        return error == -ENOMEM ? diag_no_memory(diag) : error;
 }
 
 static bool same_row(const struct looked_for_file *source, sqlite3_stmt *row)
@@ -222,30 +213,36 @@ static bool looked_for_same(sqlite3_stmt *row)
                                    sqlite3_column_int64(row, 4));
 }
 
+struct comparison {
+        const struct looked_for *files;
+        size_t at;
+};
+
+static int differs(void *context, sqlite3_stmt *row)
+{
+        struct comparison *comparison = context;
+        size_t at = comparison->at++;
+
+        return !(at < comparison->files->count
+                     ? same_row(&comparison->files->items[at], row)
+                     : looked_for_same(row));
+}
+
 int name_sources_same(const struct name_sources *sources, struct db *db,
                       struct diag *diag)
 {
+        struct comparison comparison = {&sources->files, 0};
+
         if (sources->build_unknown)
                 return 0;
-        sqlite3_stmt *rows;
-        size_t at = 0;
-        int rc = sqlite3_prepare_v2(
-            db_sqlite(db),
+        int other = select_rows(
+            db,
             "SELECT coalesce(module_id, 0), role, path, size_bytes, modified_ns"
             " FROM name_source WHERE EXISTS (SELECT 1 FROM location)"
             " ORDER BY source_id",
-            -1, &rows, NULL);
+            differs, &comparison, diag);
 
-        while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW &&
-               (at < sources->files.count ? same_row(&sources->files.items[at], rows)
-                                          : looked_for_same(rows))) {
-                at++;
-                rc = SQLITE_OK;
-        }
-        sqlite3_finalize(rows);
-        if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-                return db_error(db, "read", diag);
-        return rc == SQLITE_DONE && at >= sources->files.count;
+        return other < 0 ? other : !other && comparison.at >= sources->files.count;
 }
 
 static bool put_row(void *context, struct bulk_insert *insert, size_t i)

@@ -9,40 +9,25 @@
 #include <string.h>
 
 #include "append.h"
+#include "bulk_insert.h"
 #include "pack.h"
 
+struct reader;
+/* 0 or -ENOMEM. */
+typedef int read_row(struct reader *reader, sqlite3_stmt *row);
+
 struct reader {
-        struct db *db;
         struct raw *raw;
-        struct diag *diag;
+        read_row *read;
         size_t capacity;    /* of the array that is being filled */
         size_t id_capacity; /* of its ids */
 };
 
-/* 0 or -ENOMEM. */
-typedef int read_row(struct reader *reader, sqlite3_stmt *row);
-
-static int each_row(struct reader *reader, const char *sql, read_row *read)
+static int take(void *context, sqlite3_stmt *row)
 {
-        sqlite3_stmt *statement;
-        int rc, error = 0;
+        struct reader *reader = context;
 
-        reader->capacity = reader->id_capacity = 0;
-        rc = sqlite3_prepare_v2(db_sqlite(reader->db), sql, -1, &statement, NULL);
-        while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-                rc = sqlite3_step(statement);
-                if (rc != SQLITE_ROW)
-                        break;
-                error = read(reader, statement);
-                if (error)
-                        break;
-        }
-        if (error)
-                diag_set(reader->diag, error, "out of memory while reading the samples");
-        else if (rc != SQLITE_DONE)
-                error = db_error(reader->db, "read", reader->diag);
-        sqlite3_finalize(statement);
-        return error;
+        return reader->read(reader, row);
 }
 
 static bool id_is_below(const void *item, const void *key)
@@ -368,11 +353,12 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
              " FROM instruction_sample ORDER BY 4, 1",
              read_clock},
         };
-        struct reader reader = {.db = db, .raw = raw, .diag = diag};
-
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-                int error = each_row(&reader, tables[i].sql, tables[i].read);
+                struct reader reader = {.raw = raw, .read = tables[i].read};
+                int error = select_rows(db, tables[i].sql, take, &reader, diag);
 
+                if (error == -ENOMEM)
+                        diag_set(diag, error, "out of memory while reading the samples");
                 if (error)
                         return error;
         }

@@ -6,30 +6,19 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-static int sqlite_error(const struct samples *samples, struct diag *diag)
-{
-        return db_error(samples->db, "read", diag);
-}
+#include "bulk_insert.h"
 
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
-        sqlite3_stmt *row;
-
         *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
-        int rc = sqlite3_prepare_v2(db_sqlite(db),
-                                    "SELECT 1 FROM stack_access UNION ALL"
-                                    " SELECT 1 FROM other_stack_access LIMIT 1",
-                                    -1, &row, NULL);
+        int any = select_any(db,
+                             "SELECT 1 FROM stack_access UNION ALL"
+                             " SELECT 1 FROM other_stack_access LIMIT 1",
+                             diag);
 
-        if (rc == SQLITE_OK)
-                rc = sqlite3_step(row);
-        samples->in_frames = rc == SQLITE_ROW;
-        int error =
-            rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : sqlite_error(samples, diag);
-
-        sqlite3_finalize(row);
-        return error;
+        samples->in_frames = any > 0;
+        return any < 0 ? any : 0;
 }
 
 /* The number of SAMPLE's data source among raw's; RAW_NONE: a load's, or not known. */
@@ -105,7 +94,7 @@ static void take_frame(const struct samples *samples, sqlite3_value **row,
         sample->cfa_offset_bytes = sqlite3_value_int64(row[COLUMN_CFA_OFFSET]);
 }
 
-static void take_row(const struct samples *samples, int count, sqlite3_value **row,
+static void read_row(const struct samples *samples, int count, sqlite3_value **row,
                      struct raw_sample *sample)
 {
         const struct raw *raw = samples->raw;
@@ -137,7 +126,7 @@ static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
         struct samples *samples = reading->samples;
         struct raw_sample sample;
 
-        take_row(samples, count, row, &sample);
+        read_row(samples, count, row, &sample);
         samples->addressed |= sample.has_addr;
         samples->out_of_order |= sample.time_ns < samples->before_ns;
         samples->before_ns = sample.time_ns;
@@ -191,9 +180,10 @@ int samples_each(struct samples *samples, samples_visit *visit, void *context,
         samples->before_ns = INT64_MIN;
         if (define_visit(&reading, true) != SQLITE_OK ||
             prepare(samples, &rows) != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
-                error = reading.error ? reading.error : sqlite_error(samples, diag);
+                error =
+                    reading.error ? reading.error : db_error(samples->db, "read", diag);
         sqlite3_finalize(rows);
         if (define_visit(&reading, false) != SQLITE_OK && !error)
-                error = sqlite_error(samples, diag);
+                error = db_error(samples->db, "read", diag);
         return error;
 }
