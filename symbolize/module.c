@@ -230,23 +230,24 @@ static int name_all(struct module_reading *reading, const struct module_question
         const struct elf_file *file = &reading->file;
         const struct symbol_table *symbols = &reading->symbols;
         struct type_reader reader = {0};
-        int error = code_find(dwarf, file, symbols, ask->code, ask->code_count,
+        int error = code_find(dwarf, file, symbols, ask->code.items, ask->code.count,
                               answers->names, answers->frames);
 
         if (!error)
-                error = code_read_instructions(file, ask->code, ask->code_count,
+                error = code_read_instructions(file, ask->code.items, ask->code.count,
                                                answers->names);
         if (dwarf)
                 type_reader_open(&reader, dwarf, answers->types, answers->names);
         if (!error)
-                error = data_find(dwarf ? &reader : NULL, file, symbols, ask->data,
-                                  ask->data_count, answers->names);
+                error = data_find(dwarf ? &reader : NULL, file, symbols, ask->data.items,
+                                  ask->data.count, answers->names);
         if (!error && dwarf)
                 error = access_find(&reader, file, symbols, answers->frames,
-                                    ask->accesses, ask->access_count);
+                                    ask->accesses.items, ask->accesses.count);
         if (!error && dwarf && rule_applies("source-members"))
-                error = source_members_find(ask->accesses, ask->access_count, file->path,
-                                            answers->names, dwarf->package.looked_for);
+                error = source_members_find(ask->accesses.items, ask->accesses.count,
+                                            file->path, answers->names,
+                                            dwarf->package.looked_for);
         type_reader_close(&reader);
         return error;
 }
@@ -263,16 +264,16 @@ static void note_what_is_missing(struct module *module, const struct debug_info 
 static void forget_answers(const struct module_questions *questions,
                            const struct module_answers *answers, size_t frame_count)
 {
-        for (size_t i = 0; i < questions->code_count; i++)
-                *questions->code[i] =
-                    (struct code_place){.vaddr = questions->code[i]->vaddr,
-                                        .sampled = questions->code[i]->sampled};
-        for (size_t i = 0; i < questions->data_count; i++)
-                *questions->data[i] = (struct data_place){
-                    .vaddr = questions->data[i]->vaddr, .type = TYPE_NONE};
-        for (size_t i = 0; i < questions->access_count; i++) {
-                questions->accesses[i]->asked = false;
-                questions->accesses[i]->flow = (struct flow_answer){0};
+        for (size_t i = 0; i < questions->code.count; i++)
+                *questions->code.items[i] =
+                    (struct code_place){.vaddr = questions->code.items[i]->vaddr,
+                                        .sampled = questions->code.items[i]->sampled};
+        for (size_t i = 0; i < questions->data.count; i++)
+                *questions->data.items[i] = (struct data_place){
+                    .vaddr = questions->data.items[i]->vaddr, .type = TYPE_NONE};
+        for (size_t i = 0; i < questions->accesses.count; i++) {
+                questions->accesses.items[i]->asked = false;
+                questions->accesses.items[i]->flow = (struct flow_answer){0};
         }
         answers->frames->count = frame_count;
         string_pool_recover(answers->names);
@@ -303,7 +304,7 @@ void module_name(struct module *module, const struct debug_search *search,
 {
         struct module_reading reading;
         /* Of variables, those with lists of locations have no address to be found by. */
-        int error = open_reading(&reading, module, search, questions->access_count > 0);
+        int error = open_reading(&reading, module, search, questions->accesses.count > 0);
 
         module->no_memory |= error != 0;
         if (!error && reading.state != MODULE_READY) { /* changed since module_check */

@@ -57,15 +57,9 @@ int module_data_parts(const struct module *module, const struct debug_search *se
 
 /* Places of one module, as lists of pointers whose order may change. */
 struct module_questions {
-        struct code_place **code;
-        size_t code_count;
-        size_t code_capacity;
-        struct data_place **data;
-        size_t data_count;
-        size_t data_capacity;
-        struct access **accesses; /* some of CODE's */
-        size_t access_count;
-        size_t access_capacity;
+        LIST(struct code_place *) code;
+        LIST(struct data_place *) data;
+        LIST(struct access *) accesses; /* some of CODE's */
 };
 
 /* Where the names go. */

@@ -204,7 +204,7 @@ static bool put_type(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
         const struct type *type =
-            &writing->types->items[writing->attribution->type_rows.types[i].type];
+            &writing->types->items[writing->attribution->type_rows.types.items[i]];
 
         put_id(insert, i);
         put_name(writing, insert, 1, type->name);
@@ -216,10 +216,10 @@ static bool put_field(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
         const struct type_rows *rows = &writing->attribution->type_rows;
-        const struct field *field = &rows->fields[i].field;
+        const struct field *field = &rows->fields.items[i].field;
 
         put_id(insert, i);
-        bulk_insert_int(insert, 1, rows->fields[i].type + INT64_C(1));
+        bulk_insert_int(insert, 1, rows->fields.items[i].type + INT64_C(1));
         put_name(writing, insert, 2, field->name);
         if (field->type != TYPE_NONE)
                 put_name(writing, insert, 3, writing->types->items[field->type].name);
@@ -235,7 +235,7 @@ static bool put_padding(void *context, struct bulk_insert *insert, size_t i)
         struct padding *found = NULL;
         size_t count = 0;
 
-        if (type_padding(writing->types, writing->attribution->type_rows.types[i].type,
+        if (type_padding(writing->types, writing->attribution->type_rows.types.items[i],
                          &found, &count) < 0)
                 insert->error = diag_no_memory(insert->diag);
         for (size_t at = 0; at < count && !insert->error; at++) {
@@ -312,8 +312,8 @@ static int write_tables(struct writing *writing, struct db *db, struct diag *dia
         const struct attribution *attribution = writing->attribution;
         const size_t places = writing->sweep->place_count,
                      clocks = writing->sweep->raw->clock_count,
-                     types = attribution->type_rows.type_count,
-                     fields = attribution->type_rows.field_count;
+                     types = attribution->type_rows.types.count,
+                     fields = attribution->type_rows.fields.count;
         const struct bulk_table tables[] = {
             {"code_location",
              "location_id, module_id, address_offset, function_id, file_id, line",
@@ -360,7 +360,7 @@ int result_write(const struct object_sources *from, struct db *db, struct diag *
             .attribution = &attribution,
             .named = calloc(string_pool_count(from->names) + 1, sizeof(bool)),
             .wide_samples =
-                calloc(attribution.type_rows.field_count + 1, sizeof(uint64_t))};
+                calloc(attribution.type_rows.fields.count + 1, sizeof(uint64_t))};
 
         if (!error && (!writing.named || !writing.wide_samples))
                 error = diag_no_memory(diag);

@@ -209,15 +209,12 @@ static void mark_sampled(struct sweep *sweep)
 
 static int list_access(struct module_questions *questions, struct access *access)
 {
-        return access->code ? APPEND(questions->accesses, questions->access_count,
-                                     questions->access_capacity, access)
-                            : 0;
+        return access->code ? PUSH(&questions->accesses, access) : 0;
 }
 
 static int list_place(struct module_questions *questions, struct place *place)
 {
-        int error = APPEND(questions->code, questions->code_count,
-                           questions->code_capacity, &place->code);
+        int error = PUSH(&questions->code, &place->code);
 
         if (error || !place->asks)
                 return error;
@@ -242,8 +239,7 @@ static int list_questions(struct sweep *sweep, struct module_questions *of)
         for (size_t i = 0; i < sweep->variable_count && !error; i++) {
                 struct module_questions *at = &of[sweep->variables[i].module];
 
-                error = APPEND(at->data, at->data_count, at->data_capacity,
-                               &sweep->variables[i].data);
+                error = PUSH(&at->data, &sweep->variables[i].data);
         }
         return error;
 }
@@ -261,8 +257,8 @@ static void name_module(struct stage *stage, struct module *module,
                                                &stage->types};
 
         if (module->state == MODULE_KALLSYMS)
-                name_by_kallsyms(stage, questions->code, questions->code_count);
-        else if (questions->code_count + questions->data_count > 0)
+                name_by_kallsyms(stage, questions->code.items, questions->code.count);
+        else if (questions->code.count + questions->data.count > 0)
                 module_name(module, &stage->search, questions, &answers);
 }
 
@@ -280,9 +276,9 @@ static int name_places(struct stage *stage)
         for (size_t i = 0; i < modules && questions; i++) {
                 if (!error)
                         name_module(stage, &stage->raw.modules[i], &questions[i]);
-                free(questions[i].code);
-                free(questions[i].data);
-                free(questions[i].accesses);
+                free(questions[i].code.items);
+                free(questions[i].data.items);
+                free(questions[i].accesses.items);
         }
         free(questions);
         return error;

@@ -12,7 +12,15 @@
              ? -ENOMEM                                                                   \
              : ((items)[(count)++] = __VA_ARGS__, 0))
 
-/* The same for a LIST with the members items, count and capacity. */
+/* A growing array of TYPE; zero-initialised: empty. */
+#define LIST(type)                                                                       \
+        struct {                                                                         \
+                type *items;                                                             \
+                size_t count;                                                            \
+                size_t capacity;                                                         \
+        }
+
+/* The same for a LIST, or another structure with its members. */
 #define PUSH(list, ...)                                                                  \
         APPEND((list)->items, (list)->count, (list)->capacity, __VA_ARGS__)
 

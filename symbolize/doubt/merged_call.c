@@ -79,8 +79,8 @@ bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type
         const struct variables *variables = walk->context->variables;
         struct type_reader *reader = walk->context->reader;
 
-        for (size_t i = 0; i < variables->unplaced_count && type != TYPE_NONE; i++) {
-                const struct unplaced_variable *variable = &variables->unplaced[i];
+        for (size_t i = 0; i < variables->unplaced.count && type != TYPE_NONE; i++) {
+                const struct unplaced_variable *variable = &variables->unplaced.items[i];
                 Dwarf_Die die = variable->die;
 
                 if (is_reached(walk->code, call, variable) &&

@@ -57,14 +57,14 @@ static void mark_sharers(const struct types *types, struct frame_variable **list
 int shared_places_find(struct variables *variables, const struct types *types)
 {
         struct frame_variable **list =
-            malloc((variables->frame_count + 1) * sizeof(struct frame_variable *));
+            malloc((variables->frames.count + 1) * sizeof(struct frame_variable *));
         size_t count = 0;
 
         if (!list)
                 return -ENOMEM;
-        for (size_t i = 0; i < variables->frame_count; i++)
-                if (variables->frames[i].scoped)
-                        list[count++] = &variables->frames[i];
+        for (size_t i = 0; i < variables->frames.count; i++)
+                if (variables->frames.items[i].scoped)
+                        list[count++] = &variables->frames.items[i];
         SORT(list, count, compare_places);
         mark_sharers(types, list, count);
         free(list);
@@ -156,8 +156,8 @@ bool shared_place_variable(const struct flow_context *flow,
         struct several several = {.count = 0};
         int64_t inside = 0;
 
-        for (size_t i = 0; i < flow->variables->frame_count; i++) {
-                const struct frame_variable *at = &flow->variables->frames[i];
+        for (size_t i = 0; i < flow->variables->frames.count; i++) {
+                const struct frame_variable *at = &flow->variables->frames.items[i];
 
                 bool is_there = vaddr >= at->low && vaddr < at->high;
 

@@ -16,17 +16,17 @@ struct header {
 
 static int add_directory(struct line_table *table, const char *name)
 {
-        return APPEND(table->directories, table->directory_count,
-                      table->directory_capacity, name);
+        return PUSH(&table->directories, name);
 }
 
 static int add_file(struct line_table *table, const char *name, uint64_t directory)
 {
-        bool known = directory < table->directory_count;
+        bool known = directory < table->directories.count;
 
-        return APPEND(table->files, table->file_count, table->file_capacity,
-                      (struct line_file){known ? name : NULL,
-                                         known ? table->directories[directory] : NULL});
+        return PUSH(
+            &table->files,
+            (struct line_file){known ? name : NULL,
+                               known ? table->directories.items[directory] : NULL});
 }
 
 int line_table_define_file(struct line_table *table, struct byte_cursor *cursor,
@@ -231,7 +231,7 @@ int line_table_read(struct line_table *table, const struct line_sections *sectio
 
 void line_table_free(struct line_table *table)
 {
-        free(table->files);
-        free(table->directories);
+        free(table->files.items);
+        free(table->directories.items);
         *table = (struct line_table){0};
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "append.h"
 #include "byte_cursor.h"
 #include "elf_file.h"
 
@@ -27,12 +28,8 @@ struct line_file {
 
 /* Zero-initialised: empty. */
 struct line_table {
-        struct line_file *files; /* by their numbers in rows and entries */
-        size_t file_count;
-        size_t file_capacity;
-        const char **directories;
-        size_t directory_count;
-        size_t directory_capacity;
+        LIST(struct line_file) files; /* by their numbers in rows and entries */
+        LIST(const char *) directories;
         const uint8_t *program;
         const uint8_t *program_end;
         const uint8_t *opcode_arguments; /* how many each standard opcode has */

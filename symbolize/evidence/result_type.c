@@ -17,7 +17,7 @@ struct adder {
 static bool same_field(const void *context, const void *key, uint32_t position)
 {
         const struct type_rows *rows = context;
-        const struct field_row *a = key, *b = &rows->fields[position];
+        const struct field_row *a = key, *b = &rows->fields.items[position];
 
         return a->type == b->type && a->field.name == b->field.name &&
                a->field.offset_bytes == b->field.offset_bytes;
@@ -26,8 +26,8 @@ static bool same_field(const void *context, const void *key, uint32_t position)
 static int put_field(struct type_rows *rows, const struct field_row *row, uint32_t *at)
 {
         return HASH_PUT(&rows->field_index, hash_number(row->type, row->field.name),
-                        same_field, rows, row, rows->fields, rows->field_count,
-                        rows->field_capacity, at);
+                        same_field, rows, row, rows->fields.items, rows->fields.count,
+                        rows->fields.capacity, at);
 }
 
 static int add_field(void *context, const struct field *field)
@@ -42,14 +42,13 @@ static int add_field(void *context, const struct field *field)
 static int put_type(struct type_rows *rows, uint32_t type, const struct types *types,
                     struct string_pool *names)
 {
-        struct adder adder = {rows, (uint32_t)rows->type_count};
+        struct adder adder = {rows, (uint32_t)rows->types.count};
 
         if (rows->type_at[type])
                 return 0;
-        if (APPEND(rows->types, rows->type_count, rows->type_capacity,
-                   (struct type_row){type}) < 0)
+        if (PUSH(&rows->types, type) < 0)
                 return -ENOMEM;
-        rows->type_at[type] = (uint32_t)rows->type_count;
+        rows->type_at[type] = (uint32_t)rows->types.count;
         return type_fields(types, names, type, add_field, &adder);
 }
 
@@ -79,8 +78,8 @@ int type_rows_add(struct type_rows *rows, const struct sample_type *sample,
 
 void type_rows_free(struct type_rows *rows)
 {
-        free(rows->types);
-        free(rows->fields);
+        free(rows->types.items);
+        free(rows->fields.items);
         hash_index_free(&rows->field_index);
         free(rows->type_at);
         *rows = (struct type_rows){0};
@@ -134,9 +133,9 @@ static int add_other(struct wide_reads *wide, struct wide_read *read, uint32_t f
         if (field == read->field)
                 return 0;
         for (uint32_t i = 0; i < read->count; i++)
-                if (wide->fields[read->first + i] == field)
+                if (wide->fields.items[read->first + i] == field)
                         return 0;
-        if (APPEND(wide->fields, wide->field_count, wide->field_capacity, field) < 0)
+        if (PUSH(&wide->fields, field) < 0)
                 return -ENOMEM;
         read->count++;
         return 0;
@@ -186,7 +185,7 @@ int wide_reads_add(struct wide_reads *wide, struct type_rows *rows,
                                  .bytes = sample->access_bytes,
                                  .offset_bytes = sample->offset_bytes,
                                  .field = field - 1,
-                                 .first = wide->field_count};
+                                 .first = wide->fields.count};
         uint32_t hash = hash_of(&read);
         uint32_t found = hash_index_find(&wide->index, hash, same_read, wide, &read);
 
@@ -206,14 +205,14 @@ void wide_reads_count(const struct wide_reads *wide, uint64_t *samples)
 {
         for (size_t i = 0; i < wide->count; i++)
                 for (uint32_t j = 0; j < wide->items[i].count; j++)
-                        samples[wide->fields[wide->items[i].first + j]] +=
+                        samples[wide->fields.items[wide->items[i].first + j]] +=
                             wide->items[i].samples;
 }
 
 void wide_reads_free(struct wide_reads *wide)
 {
         free(wide->items);
-        free(wide->fields);
+        free(wide->fields.items);
         hash_index_free(&wide->index);
         *wide = (struct wide_reads){0};
 }

@@ -5,22 +5,14 @@
 
 #include "sample_type.h"
 
-struct type_row {
-        uint32_t type;
-};
-
 struct field_row {
         uint32_t type; /* index of its type's row */
         struct field field;
 };
 
 struct type_rows {
-        struct type_row *types; /* ids are indexes + 1 */
-        size_t type_count;
-        size_t type_capacity;
-        struct field_row *fields;
-        size_t field_count;
-        size_t field_capacity;
+        LIST(uint32_t) types; /* ids are indexes + 1 */
+        LIST(struct field_row) fields;
         struct hash_index field_index;
         uint32_t *type_at; /* of each type: its row + 1 */
 };
@@ -41,9 +33,7 @@ struct wide_reads {
         size_t count;
         size_t capacity;
         struct hash_index index;
-        uint32_t *fields; /* rows of the fields, all of one item together */
-        size_t field_count;
-        size_t field_capacity;
+        LIST(uint32_t) fields; /* rows of the fields, all of one item together */
 };
 
 /* Takes note of SAMPLE, which counts for FIELD, a row of ROWS plus 1; the other fields

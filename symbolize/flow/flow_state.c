@@ -279,8 +279,8 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
 {
         const struct frame_variable *best = NULL;
 
-        for (size_t i = 0; i < flow->variables->frame_count; i++) {
-                const struct frame_variable *variable = &flow->variables->frames[i];
+        for (size_t i = 0; i < flow->variables->frames.count; i++) {
+                const struct frame_variable *variable = &flow->variables->frames.items[i];
                 int64_t inside;
 
                 if (vaddr < variable->low || vaddr >= variable->high ||

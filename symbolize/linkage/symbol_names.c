@@ -94,8 +94,8 @@ static bool is_beside(const struct symbol_names *names, const struct readable *f
 {
         enum { NEIGHBOURS_LIMIT = 64 };
 
-        for (int i = 0; i < NEIGHBOURS_LIMIT && at < names->link_count; i++) {
-                enum relation relation = relation_to(function, names->links[at]);
+        for (int i = 0; i < NEIGHBOURS_LIMIT && at < names->links.count; i++) {
+                enum relation relation = relation_to(function, names->links.items[at]);
 
                 if (relation == OVERLOAD || relation == OTHER)
                         return relation == OVERLOAD;
@@ -115,7 +115,7 @@ static bool of_memory(const char *name)
 
 void symbol_names_order(struct symbol_names *names)
 {
-        SORT(names->links, names->link_count, compare_links);
+        SORT(names->links.items, names->links.count, compare_links);
 }
 
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
@@ -127,8 +127,8 @@ bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
                 return false;
         if (make_readable(link, &function) && !of_memory(function.name)) {
                 size_t at =
-                    array_count_before(names->links, names->link_count,
-                                       sizeof(*names->links), comes_before, &link);
+                    array_count_before(names->links.items, names->links.count,
+                                       sizeof(*names->links.items), comes_before, &link);
 
                 found = is_beside(names, &function, at, 1) ||
                         is_beside(names, &function, at - 1, -1);
@@ -188,8 +188,7 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
         const struct symbol_name added = {
             .name = name, .vaddr = vaddr, .file = file, .global = !local};
 
-        if (strncmp(name, "_Z", 2) == 0 &&
-            APPEND(names->links, names->link_count, names->link_capacity, name) < 0)
+        if (strncmp(name, "_Z", 2) == 0 && PUSH(&names->links, name) < 0)
                 return -ENOMEM;
         if (!local && (name_mangled(name) || is_copy(name)))
                 return 0;
@@ -207,7 +206,7 @@ void symbol_names_free(struct symbol_names *names)
 {
         free(names->items);
         hash_index_free(&names->index);
-        free(names->links);
+        free(names->links.items);
         *names = (struct symbol_names){0};
 }
 

@@ -14,10 +14,8 @@ struct symbol_names {
         struct symbol_name *items;
         size_t count;
         size_t capacity;
-        struct hash_index index; /* of items */
-        const char **links;      /* mangled names, once they are all there in order */
-        size_t link_count;
-        size_t link_capacity;
+        struct hash_index index;  /* of items */
+        LIST(const char *) links; /* mangled names, once they are all there in order */
 };
 
 /* Adds a function's symbol at VADDR. The name ends before a point in NAME: a

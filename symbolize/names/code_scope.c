@@ -31,10 +31,11 @@ static int visit_scope(void *context, struct die_entry *entry)
 static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
                        const Dwarf_Die *die, struct code_scope *inside)
 {
-        uint32_t known = HASH_NUMBER(&scopes->index, scopes->known, (uintptr_t)die->addr);
+        uint32_t known =
+            HASH_NUMBER(&scopes->index, scopes->known.items, (uintptr_t)die->addr);
 
         if (known != HASH_INDEX_NONE) {
-                *inside = scopes->known[known];
+                *inside = scopes->known.items[known];
                 return 0;
         }
         *inside = (struct code_scope){.start = die->addr, .first = scopes->count};
@@ -42,8 +43,8 @@ static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
                 return -ENOMEM;
         inside->end = scopes->count;
         return HASH_APPEND(&scopes->index, hash_number(0, (uintptr_t)die->addr),
-                           scopes->known, scopes->known_count, scopes->known_capacity,
-                           *inside);
+                           scopes->known.items, scopes->known.count,
+                           scopes->known.capacity, *inside);
 }
 
 int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
@@ -80,6 +81,6 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
 void code_scopes_free(struct code_scopes *scopes)
 {
         free(scopes->items);
-        free(scopes->known);
+        free(scopes->known.items);
         hash_index_free(&scopes->index);
 }

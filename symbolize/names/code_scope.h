@@ -19,9 +19,7 @@ struct code_scopes {
         Dwarf_Die *items; /* those inside one scope are in the order of their addresses */
         size_t count;
         size_t capacity;
-        struct code_scope *known;
-        size_t known_count;
-        size_t known_capacity;
+        LIST(struct code_scope) known;
         struct hash_index index; /* of the known ones */
 };
 

@@ -35,9 +35,7 @@ struct unit {
         size_t asked_count;
         struct line_answer *answers; /* of the places, by address */
         struct code_entries entries;
-        struct node *nodes;
-        size_t node_count;
-        size_t node_capacity;
+        LIST(struct node) nodes;
         struct range_map functions; /* value: index in nodes */
         bool assembler;             /* the unit is written in */
         bool classes_declare; /* classes outside of functions have no code in them */
@@ -90,16 +88,16 @@ static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
 /* 1 when any of its addresses is asked about. */
 static int add_function(struct unit *unit, struct die_entry *entry, bool inlined)
 {
-        size_t before = unit->functions.count, index = unit->node_count;
+        size_t before = unit->functions.count, index = unit->nodes.count;
 
         if (index >= INSIDE_FUNCTION - 1 ||
-            array_reserve(&unit->nodes, &unit->node_capacity, index,
-                          sizeof(*unit->nodes)) < 0 ||
+            array_reserve(&unit->nodes.items, &unit->nodes.capacity, index,
+                          sizeof(*unit->nodes.items)) < 0 ||
             add_ranges(unit, entry, (uint32_t)index) < 0)
                 return -ENOMEM;
         if (unit->functions.count == before)
                 return 0;
-        unit->nodes[unit->node_count++] =
+        unit->nodes.items[unit->nodes.count++] =
             (struct node){.die = entry->die,
                           .outer = inlined ? entry->parent & ~INSIDE_FUNCTION : 0,
                           .local = !inlined && (entry->parent & INSIDE_FUNCTION)};
@@ -213,7 +211,7 @@ static const struct code_frame *node_call(struct unit *unit, struct node *node)
 
 static int add_frame(struct unit *unit, struct code_place *place, uint32_t index)
 {
-        struct node *node = &unit->nodes[index];
+        struct node *node = &unit->nodes.items[index];
         struct code_name name = node->name;
         struct code_frame frame = {0};
 
@@ -262,8 +260,8 @@ static int find_function(struct unit *unit, struct code_place *place)
                 return 0;
         place->first_frame = unit->with->frames->count;
         for (uint32_t at = range->value + 1; at && !error;
-             at = unit->nodes[at - 1].outer) {
-                struct node *node = &unit->nodes[at - 1];
+             at = unit->nodes.items[at - 1].outer) {
+                struct node *node = &unit->nodes.items[at - 1];
                 struct code_name name;
 
                 error = node_name(unit, node, place->vaddr, &name);
@@ -299,7 +297,7 @@ static int find_lines(struct unit *unit)
                              &unit->with->dwarf->budget) < 0)
                 return -ENOMEM;
         unit->entries.files =
-            calloc(unit->entries.lines.file_count + 1, sizeof(*unit->entries.files));
+            calloc(unit->entries.lines.files.count + 1, sizeof(*unit->entries.files));
         if (!unit->entries.files)
                 return -ENOMEM;
         for (size_t i = 0; i < unit->asked_count; i++) {
@@ -331,7 +329,7 @@ int code_unit_find(const struct code_reader *reader, const struct code_question 
         range_map_free(&unit.functions);
 
         free(unit.answers);
-        free(unit.nodes);
+        free(unit.nodes.items);
         code_entries_free(&unit.entries);
         if (!error && unit.entries.no_memory)
                 error = -ENOMEM;

@@ -20,10 +20,8 @@ struct search {
         struct string_pool *names;
         struct data_place **wanted; /* in order of vaddr */
         size_t wanted_count;
-        size_t typeless;      /* of these */
-        Dwarf_Die *functions; /* a walk value is index + 1 */
-        size_t function_count;
-        size_t function_capacity;
+        size_t typeless;           /* of these */
+        LIST(Dwarf_Die) functions; /* a walk value is index + 1 */
 };
 
 /* ---- variables of the debug information ---- */
@@ -71,7 +69,7 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
 
         if (!function || strcmp(name, string_pool_text(search->names, id) ?: "") != 0)
                 return id; /* a mangled name holds its scope */
-        scope = search->functions[function - 1];
+        scope = search->functions.items[function - 1];
         outer = die_name(search->dwarf, &scope);
         outer = outer ? string_pool_text(search->names,
                                          name_put_linkage(search->names, outer))
@@ -135,10 +133,9 @@ static int visit_variable(void *context, struct die_entry *entry)
                 answer_variable(search, &entry->die, entry->parent);
                 return 0;
         case DW_TAG_subprogram:
-                if (APPEND(search->functions, search->function_count,
-                           search->function_capacity, entry->die) < 0)
+                if (PUSH(&search->functions, entry->die) < 0)
                         return -ENOMEM;
-                entry->value = (uint32_t)search->function_count;
+                entry->value = (uint32_t)search->functions.count;
                 return 1;
         case DW_TAG_namespace:
         case DW_TAG_module:
@@ -158,11 +155,11 @@ static int search_dwarf(struct search *search)
              i++) {
                 Dwarf_Die unit, entries;
 
-                search->function_count = 0;
+                search->functions.count = 0;
                 if (die_open_unit(search->dwarf, i, &unit, &entries))
                         error = die_walk(search->dwarf, &entries, visit_variable, search);
         }
-        free(search->functions);
+        free(search->functions.items);
         return error == -ENOMEM ? error : search->reader->error;
 }
 

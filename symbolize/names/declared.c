@@ -64,11 +64,12 @@ static uint32_t put_path(struct code_entries *entries, const char *directory,
 
 uint32_t declared_put_file(struct code_entries *entries, uint64_t number)
 {
-        if (number >= entries->lines.file_count || !entries->lines.files[number].name)
+        if (number >= entries->lines.files.count ||
+            !entries->lines.files.items[number].name)
                 return 0;
         if (!entries->files[number])
-                entries->files[number] =
-                    put_path(entries, entries->directory, &entries->lines.files[number]);
+                entries->files[number] = put_path(entries, entries->directory,
+                                                  &entries->lines.files.items[number]);
         return entries->files[number];
 }
 
@@ -85,9 +86,9 @@ static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holde
             !dwarf_diecu(holder, &other, NULL, NULL) ||
             die_line_table(dwarf, &other, &lines) < 0)
                 return 0;
-        uint32_t id = number < lines.file_count && lines.files[number].name
+        uint32_t id = number < lines.files.count && lines.files.items[number].name
                           ? put_path(entries, die_string(dwarf, &other, DW_AT_comp_dir),
-                                     &lines.files[number])
+                                     &lines.files.items[number])
                           : 0;
 
         line_table_free(&lines);

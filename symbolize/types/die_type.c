@@ -24,10 +24,10 @@ void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
 
 void type_reader_close(struct type_reader *reader)
 {
-        free(reader->entries);
+        free(reader->entries.items);
         hash_index_free(&reader->entry_index);
-        free(reader->pointees);
-        free(reader->scopes);
+        free(reader->pointees.items);
+        free(reader->scopes.items);
         hash_index_free(&reader->scope_index);
         definitions_free(&reader->definitions);
         *reader = (struct type_reader){0};
@@ -114,14 +114,13 @@ static void keep_pointee(struct type_reader *reader, uint32_t type,
 {
         size_t at = type - reader->first_type;
 
-        while (reader->pointee_count <= at) {
-                if (APPEND(reader->pointees, reader->pointee_count,
-                           reader->pointee_capacity, (struct type_pointee){0}) < 0) {
+        while (reader->pointees.count <= at) {
+                if (PUSH(&reader->pointees, (struct type_pointee){0}) < 0) {
                         reader->error = -ENOMEM;
                         return;
                 }
         }
-        reader->pointees[at] = (struct type_pointee){*pointee, reader->language};
+        reader->pointees.items[at] = (struct type_pointee){*pointee, reader->language};
 }
 
 static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
@@ -314,11 +313,12 @@ static bool has_tag(Dwarf_Die *die)
 
 static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const char *alias)
 {
-        uint32_t entry = (uint32_t)reader->entry_count;
+        uint32_t entry = (uint32_t)reader->entries.count;
 
         /* Until it has been read it has no type: what contains itself ends there. */
         if (HASH_APPEND(&reader->entry_index, hash_number(0, (uintptr_t)die->addr),
-                        reader->entries, reader->entry_count, reader->entry_capacity,
+                        reader->entries.items, reader->entries.count,
+                        reader->entries.capacity,
                         (struct type_entry){die->addr, TYPE_NONE}) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
@@ -328,7 +328,7 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
                             : type_spelled_name(reader, *die);
         uint32_t type = read_type(reader, die, name);
 
-        reader->entries[entry].type = type;
+        reader->entries.items[entry].type = type;
         Dwarf_Die pointee;
 
         if (type_kind(reader->types, type) == TYPE_POINTER &&
@@ -344,11 +344,11 @@ uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
 
         if (reader->error || !type_strip(reader, &stripped, &alias))
                 return TYPE_NONE;
-        uint32_t found =
-            HASH_NUMBER(&reader->entry_index, reader->entries, (uintptr_t)stripped.addr);
+        uint32_t found = HASH_NUMBER(&reader->entry_index, reader->entries.items,
+                                     (uintptr_t)stripped.addr);
 
         if (found != HASH_INDEX_NONE)
-                return reader->entries[found].type;
+                return reader->entries.items[found].type;
         if (reader->depth == DEPTH_LIMIT || !die_spend(reader->dwarf, 1))
                 return TYPE_NONE;
         uint64_t outer = reader->language;
@@ -370,9 +370,9 @@ uint32_t type_of_variable(struct type_reader *reader, Dwarf_Die *die)
 uint32_t type_pointee(struct type_reader *reader, uint32_t type)
 {
         if (type == TYPE_NONE || type < reader->first_type ||
-            type - reader->first_type >= reader->pointee_count)
+            type - reader->first_type >= reader->pointees.count)
                 return TYPE_NONE;
-        struct type_pointee pointee = reader->pointees[type - reader->first_type];
+        struct type_pointee pointee = reader->pointees.items[type - reader->first_type];
 
         if (!pointee.die.addr)
                 return TYPE_NONE;

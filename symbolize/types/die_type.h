@@ -23,20 +23,14 @@ struct type_reader {
         struct dwarf_file *dwarf;
         struct types *types;
         struct string_pool *names;
-        struct type_entry *entries;
-        size_t entry_count;
-        size_t entry_capacity;
+        LIST(struct type_entry) entries;
         struct hash_index entry_index; /* by the die's address */
         /* Where the pointers of this module lead: types.items[first_type + i] to
          * pointees[i]. */
         uint32_t first_type;
-        struct type_pointee *pointees;
-        size_t pointee_count;
-        size_t pointee_capacity;
+        LIST(struct type_pointee) pointees;
         /* The namespaces and classes around types, by the unit's entry and the type's. */
-        struct type_scope *scopes;
-        size_t scope_count;
-        size_t scope_capacity;
+        LIST(struct type_scope) scopes;
         struct hash_index scope_index;
         struct definitions definitions;
         uint64_t language; /* DW_LANG_* of the entries in work; 0: not known */

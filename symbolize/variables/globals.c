@@ -34,9 +34,8 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
         if (!die_entry_address(globals->reader->dwarf, die, &vaddr) ||
             !elf_file_has_code(globals->file, vaddr))
                 return 0;
-        return APPEND(globals->functions, globals->function_count,
-                      globals->function_capacity,
-                      (struct global_function){.vaddr = vaddr, .die = *die});
+        return PUSH(&globals->functions,
+                    (struct global_function){.vaddr = vaddr, .die = *die});
 }
 
 static int add(struct globals *globals, const struct global *global)
@@ -93,11 +92,11 @@ int globals_of_unit(struct globals *globals, Dwarf_Die *entry)
         if (unit.addr == globals->unit)
                 return 0;
         globals->unit = unit.addr;
-        globals->count = globals->function_count = 0;
+        globals->count = globals->functions.count = 0;
         if (die_walk(globals->reader->dwarf, &unit, visit, globals) == -ENOMEM)
                 return -ENOMEM;
         SORT(globals->items, globals->count, compare);
-        SORT(globals->functions, globals->function_count, number_order);
+        SORT(globals->functions.items, globals->functions.count, number_order);
         return 0;
 }
 
@@ -180,7 +179,7 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr)
 
 static struct global_function *function_at(const struct globals *globals, uint64_t vaddr)
 {
-        return NUMBER_FIND(globals->functions, globals->function_count, vaddr);
+        return NUMBER_FIND(globals->functions.items, globals->functions.count, vaddr);
 }
 
 /* ---- folded functions ---- */
@@ -296,7 +295,7 @@ uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr)
 
 void globals_free(struct globals *globals)
 {
-        free(globals->functions);
+        free(globals->functions.items);
         free(globals->items);
         *globals = (struct globals){0};
 }

@@ -20,9 +20,7 @@ struct globals {
         struct global *items;
         size_t count;
         size_t capacity;
-        struct global_function *functions;
-        size_t function_count;
-        size_t function_capacity;
+        LIST(struct global_function) functions;
 };
 
 /* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */

@@ -33,12 +33,8 @@ struct scope {
 struct collector {
         struct variables *variables;
         struct type_reader *reader;
-        struct code_range *ranges;
-        size_t range_count;
-        size_t range_capacity;
-        struct scope *scopes; /* a walk value is index + 1 */
-        size_t scope_count;
-        size_t scope_capacity;
+        LIST(struct code_range) ranges;
+        LIST(struct scope) scopes; /* a walk value is index + 1 */
         bool base_is_frame; /* the base of DW_OP_fbreg is the CFA, else a register */
         bool base_known;
         bool of_gcc;
@@ -62,8 +58,7 @@ static int add_range(void *context, uint64_t low, uint64_t high)
 {
         struct collector *collector = context;
 
-        return APPEND(collector->ranges, collector->range_count,
-                      collector->range_capacity, (struct code_range){low, high});
+        return PUSH(&collector->ranges, (struct code_range){low, high});
 }
 
 static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
@@ -82,8 +77,8 @@ static uint16_t add_one(uint16_t count)
  * their number. */
 static size_t order_ranges(struct collector *collector, size_t first)
 {
-        size_t count = collector->range_count - first, kept = 0;
-        struct code_range *ranges = count > 0 ? &collector->ranges[first] : NULL;
+        size_t count = collector->ranges.count - first, kept = 0;
+        struct code_range *ranges = count > 0 ? &collector->ranges.items[first] : NULL;
 
         SORT(ranges, count, number_order);
         for (size_t i = 0; i < count; i++) {
@@ -94,15 +89,15 @@ static size_t order_ranges(struct collector *collector, size_t first)
                 else if (ranges[i].high > last->high)
                         last->high = ranges[i].high;
         }
-        collector->range_count = first + kept;
+        collector->ranges.count = first + kept;
         return kept;
 }
 
 /* *VALUE is the outer scope, and then the one of DIE. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
-        struct scope scope = {.first = collector->range_count};
-        const struct scope *outer = *value ? &collector->scopes[*value - 1] : NULL;
+        struct scope scope = {.first = collector->ranges.count};
+        const struct scope *outer = *value ? &collector->scopes.items[*value - 1] : NULL;
 
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
@@ -124,12 +119,10 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
                                   ? add_one(outer->level)
                                   : outer->level;
         }
-        if (collector->scope_count >= UINT32_MAX - 1 ||
-            array_reserve(&collector->scopes, &collector->scope_capacity,
-                          collector->scope_count, sizeof(*collector->scopes)) < 0)
+        if (collector->scopes.count >= UINT32_MAX - 1 ||
+            PUSH(&collector->scopes, scope) < 0)
                 return -ENOMEM;
-        collector->scopes[collector->scope_count++] = scope;
-        *value = (uint32_t)collector->scope_count;
+        *value = (uint32_t)collector->scopes.count;
         return 0;
 }
 
@@ -177,7 +170,7 @@ static int put_register(struct collector *collector, enum variables_by by,
                 return -ENOMEM;
         const struct scope *scope = collector->scope;
         const struct code_range *ranges =
-            scope && scope->count > 0 ? &collector->ranges[scope->first] : NULL;
+            scope && scope->count > 0 ? &collector->ranges.items[scope->first] : NULL;
 
         const struct code_range code =
             ranges ? (struct code_range){ranges[0].low, ranges[scope->count - 1].high}
@@ -198,7 +191,7 @@ static int put_register(struct collector *collector, enum variables_by by,
             .number = collector->number,
             .from_set = by == VARIABLES_SET,
             .reg = location->reg,
-            .block = scope ? (uint32_t)(scope - collector->scopes) + 1 : 0,
+            .block = scope ? (uint32_t)(scope - collector->scopes.items) + 1 : 0,
             .codeless = scope && scope->codeless,
             .pointed = by == VARIABLES_POINTED,
             .given = scope && scope->depth == 0 &&
@@ -281,8 +274,7 @@ static int add_in_memory(struct collector *collector, const struct location *loc
                 variable.level = collector->scope->level;
                 variable.shared = collector->scoped && collector->scope->codeless;
         }
-        if (APPEND(variables->frames, variables->frame_count, variables->frame_capacity,
-                   variable) < 0)
+        if (PUSH(&variables->frames, variable) < 0)
                 return -ENOMEM;
         return location->kind == LOCATION_MEMORY
                    ? add_behind_register(collector, location)
@@ -316,7 +308,8 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
                 return 0;
         collector->scoped = true;
         for (size_t i = 0; i < scope->count && !error; i++) {
-                const struct code_range *range = &collector->ranges[scope->first + i];
+                const struct code_range *range =
+                    &collector->ranges.items[scope->first + i];
 
                 collector->low = range->low;
                 collector->high = range->high;
@@ -336,12 +329,12 @@ static int add_nowhere(struct collector *collector)
             !die_spend(collector->reader->dwarf, scope->count + 1))
                 return 0;
         for (size_t i = 0; i < scope->count; i++) {
-                const struct code_range *range = &collector->ranges[scope->first + i];
+                const struct code_range *range =
+                    &collector->ranges.items[scope->first + i];
 
-                if (APPEND(variables->unplaced, variables->unplaced_count,
-                           variables->unplaced_capacity,
-                           (struct unplaced_variable){range->low, range->high,
-                                                      *collector->die}) < 0)
+                if (PUSH(&variables->unplaced,
+                         (struct unplaced_variable){range->low, range->high,
+                                                    *collector->die}) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -371,7 +364,7 @@ static int add_variable(struct collector *collector, Dwarf_Die *die, uint32_t sc
         Dwarf_Attribute attribute;
 
         collector->die = die;
-        collector->scope = scope ? &collector->scopes[scope - 1] : NULL;
+        collector->scope = scope ? &collector->scopes.items[scope - 1] : NULL;
         collector->scoped = false;
         collector->number++;
         collector->type_read = collector->name_read = false;
@@ -407,8 +400,8 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
 
         if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return collector->reader->error;
-        return APPEND(variables->calls, variables->call_count, variables->call_capacity,
-                      (struct call_result){address, type, name_of(collector, &callee)});
+        return PUSH(&variables->calls,
+                    (struct call_result){address, type, name_of(collector, &callee)});
 }
 
 static int visit(void *context, struct die_entry *entry)
@@ -466,7 +459,7 @@ int variable_entries_read(struct variables *variables, struct type_reader *reade
         /* A walk begins with the value 0; the function's own scope is number 1. */
         if (!error && scope == 1)
                 error = die_walk_from(reader->dwarf, function, 1, visit, &collector);
-        free(collector.ranges);
-        free(collector.scopes);
+        free(collector.ranges.items);
+        free(collector.scopes.items);
         return error == -ENOMEM ? error : 0;
 }

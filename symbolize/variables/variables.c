@@ -17,7 +17,7 @@ int variables_read(struct variables *variables, struct type_reader *reader,
                 if (maps[i].count > 0)
                         error = range_map_build(&maps[i]);
 
-        SORT(variables->calls, variables->call_count, number_order);
+        SORT(variables->calls.items, variables->calls.count, number_order);
         return error;
 }
 
@@ -26,9 +26,9 @@ void variables_free(struct variables *variables)
         for (int i = 0; i < VARIABLES_KINDS * VARIABLES_REGISTERS; i++)
                 range_map_free(&variables->maps[0][i]);
         free(variables->values);
-        free(variables->frames);
-        free(variables->unplaced);
-        free(variables->calls);
+        free(variables->frames.items);
+        free(variables->unplaced.items);
+        free(variables->calls.items);
         *variables = (struct variables){0};
 }
 
@@ -81,7 +81,7 @@ bool variables_in_block(const struct variables *variables,
 static const struct call_result *call_at(const struct variables *variables,
                                          uint64_t vaddr)
 {
-        return NUMBER_FIND(variables->calls, variables->call_count, vaddr);
+        return NUMBER_FIND(variables->calls.items, variables->calls.count, vaddr);
 }
 
 uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)

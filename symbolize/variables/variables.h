@@ -90,15 +90,9 @@ struct variables {
         struct register_variable *values;
         size_t value_count;
         size_t value_capacity;
-        struct frame_variable *frames;
-        size_t frame_count;
-        size_t frame_capacity;
-        struct unplaced_variable *unplaced; /* gcc's */
-        size_t unplaced_count;
-        size_t unplaced_capacity;
-        struct call_result *calls; /* by address */
-        size_t call_count;
-        size_t call_capacity;
+        LIST(struct frame_variable) frames;
+        LIST(struct unplaced_variable) unplaced; /* gcc's */
+        LIST(struct call_result) calls;          /* by address */
 };
 
 /* Adds the variables and calls of FUNCTION to VARIABLES, whose maps are not built. 0

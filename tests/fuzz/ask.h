@@ -44,12 +44,10 @@ static inline void ask(struct module *module, uint64_t start, uint64_t bytes)
         struct code_frames frames = {0};
         struct types types = {0};
         struct string_pool *names = string_pool_new();
-        const struct module_questions questions = {.code = code_list,
-                                                   .code_count = QUESTIONS,
-                                                   .data = data_list,
-                                                   .data_count = QUESTIONS,
-                                                   .accesses = access_list,
-                                                   .access_count = QUESTIONS};
+        const struct module_questions questions = {
+            .code = {code_list, QUESTIONS, 0},
+            .data = {data_list, QUESTIONS, 0},
+            .accesses = {access_list, QUESTIONS, 0}};
         const struct module_answers answers = {names, &frames, &types};
 
         for (size_t i = 0; i < QUESTIONS; i++) {

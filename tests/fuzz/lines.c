@@ -11,11 +11,11 @@ static void look(const struct line_table *table, const struct line_answer *answe
 
         if (answer->row > answer->vaddr)
                 abort();
-        if (answer->file >= table->file_count || !table->files[answer->file].name)
+        if (answer->file >= table->files.count || !table->files.items[answer->file].name)
                 return;
-        length += strlen(table->files[answer->file].name);
-        if (table->files[answer->file].directory)
-                length += strlen(table->files[answer->file].directory);
+        length += strlen(table->files.items[answer->file].name);
+        if (table->files.items[answer->file].directory)
+                length += strlen(table->files.items[answer->file].directory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -128,8 +128,8 @@ TEST(references_in_circles_end)
         struct types types = {0};
         struct string_pool *names = string_pool_new();
         struct access access = {.code = &place}, *access_list = &access;
-        const struct module_questions questions = {
-            .code = &list, .code_count = 1, .accesses = &access_list, .access_count = 1};
+        const struct module_questions questions = {.code = {&list, 1, 0},
+                                                   .accesses = {&access_list, 1, 0}};
         const struct module_answers answers = {names, &frames, &types};
 
         place.vaddr = find_symbol("hostile_code");

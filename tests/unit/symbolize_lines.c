@@ -42,9 +42,10 @@ static struct line_answer *ask_rows(Dwarf_Die *unit, size_t *count)
 static void assert_same_file(const struct line_table *table, uint32_t file,
                              const char *theirs, const char *directory)
 {
-        assert_true(file < table->file_count);
-        assert_non_null(table->files[file].name);
-        char *ours = path_join(table->files[file].directory, table->files[file].name);
+        assert_true(file < table->files.count);
+        assert_non_null(table->files.items[file].name);
+        char *ours =
+            path_join(table->files.items[file].directory, table->files.items[file].name);
         char *our_path = path_join(directory, ours), *path = path_join(directory, theirs);
 
         assert_string_equal(our_path, path);
@@ -202,8 +203,8 @@ TEST(answers_with_rows_of_the_table)
                 assert_int_equal(answers[i].found, lines[i] != 0);
                 assert_int_equal(answers[i].found ? answers[i].line : 0, lines[i]);
         }
-        assert_string_equal(table.files[answers[1].file].directory, "d");
-        assert_string_equal(table.files[answers[1].file].name, "a.c");
+        assert_string_equal(table.files.items[answers[1].file].directory, "d");
+        assert_string_equal(table.files.items[answers[1].file].name, "a.c");
         line_table_free(&table);
 }
 
@@ -281,7 +282,7 @@ TEST(takes_files_that_the_program_defines)
         end_table(&bytes);
         assert_int_equal(find(&bytes, &answer, 1, &table), 0);
         assert_true(answer.found);
-        assert_string_equal(table.files[answer.file].name, "b.c");
+        assert_string_equal(table.files.items[answer.file].name, "b.c");
         line_table_free(&table);
 }
 
@@ -324,13 +325,13 @@ TEST(does_not_look_for_the_ends_of_texts)
             .line_texts = {(const char *)texts, 2 * page}};
 
         assert_ok(line_table_read(&table, &sections, 0, &budget));
-        assert_int_equal(table.file_count, 1);
-        assert_ptr_equal(table.files[0].directory, texts);
-        assert_ptr_equal(table.files[0].name, texts + 1);
+        assert_int_equal(table.files.count, 1);
+        assert_ptr_equal(table.files.items[0].directory, texts);
+        assert_ptr_equal(table.files.items[0].name, texts + 1);
         line_table_free(&table);
         texts[2 * page - 1] = 'a'; /* without an end */
         assert_ok(line_table_read(&table, &sections, 0, &budget));
-        assert_null(table.files[0].name);
+        assert_null(table.files.items[0].name);
         line_table_free(&table);
         munmap(texts, 2 * page);
 }
