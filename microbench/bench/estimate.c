@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double QUANTILE = 0.25;
+static const double QUANTILE = 0.1;
 static const double TAIL = 0.025; /* on each side of a 95 % interval */
 
 enum { ENOUGH = 5, ERROR_ROUNDS_MIN = 3 };
@@ -31,10 +31,19 @@ static double binomial(size_t n, size_t k)
                    (double)(n - k) * log(1 - QUANTILE));
 }
 
+/* Sorts VALUES; NAN without any. */
+static double quantile_of(double *values, size_t count)
+{
+        estimate_sort(values, count);
+        return count > 0 ? values[(size_t)(QUANTILE * (double)(count - 1) + 0.5)] : NAN;
+}
+
 struct estimate estimate_of(double *values, size_t count)
 {
         size_t low = 0, high = count - 1;
         double below = 0;
+        double early = quantile_of(values, count / 2);
+        double late = quantile_of(values + count / 2, count - count / 2);
         estimate_sort(values, count);
         /* The quantile is above values[k] if at least k + 1 values are below it. */
         for (size_t k = 0; k < count; k++) {
@@ -47,10 +56,11 @@ struct estimate estimate_of(double *values, size_t count)
                 }
         }
         return (struct estimate){
-            .value = values[(size_t)(QUANTILE * (double)(count - 1) + 0.5)],
+            .value = quantile_of(values, count),
+            .early = early,
+            .late = late,
             .low = values[low],
             .high = values[high],
-            .least = values[0],
             .rounds = count,
         };
 }
@@ -62,71 +72,125 @@ double estimate_error(const struct estimate *estimate)
         return (estimate->high - estimate->low) / 2 / estimate->value;
 }
 
+struct estimate estimate_sum(const struct estimate *a, double factor,
+                             const struct estimate *b)
+{
+        bool less = factor < 0;
+        return (struct estimate){
+            .value = a->value + factor * b->value,
+            .low = a->low + factor * (less ? b->high : b->low),
+            .high = a->high + factor * (less ? b->low : b->high),
+            .early = a->early + factor * b->early,
+            .late = a->late + factor * b->late,
+            .rounds = a->rounds < b->rounds ? a->rounds : b->rounds,
+            .disturbance =
+                a->disturbance > b->disturbance ? a->disturbance : b->disturbance,
+        };
+}
+
+struct estimate estimate_times(double factor, const struct estimate *a)
+{
+        struct estimate none = {.rounds = a->rounds};
+        return estimate_sum(&none, factor, a);
+}
+
+struct estimate estimate_quotient(const struct estimate *a, const struct estimate *b)
+{
+        return (struct estimate){
+            .value = a->value / b->value,
+            .low = a->low / b->high,
+            .high = a->high / b->low,
+            .early = a->early / b->early,
+            .late = a->late / b->late,
+            .rounds = a->rounds < b->rounds ? a->rounds : b->rounds,
+            .disturbance =
+                a->disturbance > b->disturbance ? a->disturbance : b->disturbance,
+        };
+}
+
+struct estimate estimate_inverse(const struct estimate *a)
+{
+        const struct estimate one = {1, 1, 1, 1, 1, SERIES_MAX, UNDISTURBED};
+        return estimate_quotient(&one, a);
+}
+
+double estimate_drift(const struct estimate *estimate)
+{
+        return estimate->rounds < DRIFT_ROUNDS_MIN
+                   ? NAN
+                   : fabs((estimate->late - estimate->early) / estimate->value);
+}
+
+double estimate_part(const struct estimate *estimate, enum part part)
+{
+        return part == EARLY  ? estimate->early
+               : part == LATE ? estimate->late
+                              : estimate->value;
+}
+
+struct estimate estimate_of_parts(const double values[PARTS])
+{
+        return (struct estimate){.value = values[WHOLE],
+                                 .low = fmin(values[EARLY], values[LATE]),
+                                 .high = fmax(values[EARLY], values[LATE]),
+                                 .early = values[EARLY],
+                                 .late = values[LATE],
+                                 .rounds = SERIES_MAX};
+}
+
+double estimate_whole(double value)
+{
+        return round(0.95 * value) >= 0.9 * round(1.05 * value) ? round(value) : NAN;
+}
+
 /* ---- series ---- */
 
 void series_add(struct series *series, double value, enum disturbance disturbance)
 {
-        size_t *count = &series->counts[disturbance];
-        if (*count < SERIES_MAX)
-                series->values[disturbance][(*count)++] = value;
+        if (series->count >= SERIES_MAX)
+                return;
+        series->values[series->count] = value;
+        series->disturbances[series->count++] = disturbance;
 }
 
-void series_join(struct series *series, const struct series *more)
+static enum disturbance worst_that_counts(const struct series *series)
 {
-        for (size_t i = 0; i < DISTURBANCES; i++)
-                for (size_t k = 0; k < more->counts[i]; k++)
-                        series_add(series, more->values[i][k], (enum disturbance)i);
-}
-
-size_t series_count(const struct series *series)
-{
-        size_t count = 0;
-        for (size_t i = 0; i < DISTURBANCES; i++)
-                count += series->counts[i];
-        return count;
-}
-
-enum disturbance series_disturbance(const struct series *series)
-{
+        size_t counts[DISTURBANCES] = {0}, count = 0;
         enum disturbance worst = UNDISTURBED;
-        size_t count = 0;
+        for (size_t i = 0; i < series->count; i++)
+                counts[series->disturbances[i]]++;
         for (size_t i = 0; i < DISTURBANCES && count < ENOUGH; i++) {
-                count += series->counts[i];
-                if (series->counts[i] > 0)
+                count += counts[i];
+                if (counts[i] > 0)
                         worst = (enum disturbance)i;
         }
         return worst;
 }
 
-bool series_is_worthless(const struct series *series)
-{
-        return series_count(series) < ERROR_ROUNDS_MIN &&
-               series_count(series) == series->counts[INTERRUPTED];
-}
-
 /* Copies the timings that count to VALUES; returns their number. */
 static size_t values_that_count(const struct series *series, double *values)
 {
+        enum disturbance most = worst_that_counts(series);
         size_t count = 0;
-        for (size_t i = 0; i < DISTURBANCES && count < ENOUGH; i++) {
-                memcpy(values + count, series->values[i],
-                       series->counts[i] * sizeof(*values));
-                count += series->counts[i];
-        }
+        for (size_t i = 0; i < series->count; i++)
+                if (series->disturbances[i] <= most)
+                        values[count++] = series->values[i];
         return count;
 }
 
 struct estimate series_estimate(const struct series *series)
 {
-        double values[DISTURBANCES * SERIES_MAX];
+        double values[SERIES_MAX];
         size_t count = values_that_count(series, values);
-        return count > 0 ? estimate_of(values, count)
-                         : (struct estimate){NAN, NAN, NAN, NAN, 0};
+        struct estimate none = {NAN, NAN, NAN, NAN, NAN, 0, UNDISTURBED};
+        struct estimate estimate = count > 0 ? estimate_of(values, count) : none;
+        estimate.disturbance = worst_that_counts(series);
+        return estimate;
 }
 
 size_t series_range(const struct series *series, double part, double *low, double *high)
 {
-        double values[DISTURBANCES * SERIES_MAX];
+        double values[SERIES_MAX];
         size_t count = values_that_count(series, values);
         *low = *high = NAN;
         if (count > 0) {

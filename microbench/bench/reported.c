@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries hwloc and the kernel; measures nothing. */
+/* Queries hwloc, the kernel and CPUID; measures nothing. */
 #include "reported.h"
 
+#include <cpuid.h>
 #include <hwloc.h>
 
 #include "machine_facts.h"
@@ -38,6 +39,36 @@ unsigned reported_cache_ways(unsigned level)
         return attributes_of(level, &attributes) && attributes.associativity > 0
                    ? (unsigned)attributes.associativity
                    : 0;
+}
+
+/* Intel's leaf 0x18: a TLB in each subleaf (SDM, CPUID). */
+static unsigned listed_tlb_pages(unsigned level)
+{
+        enum { LIST = 0x18, CODE = 2, PAGES_4K = 1 };
+        unsigned most, ebx, ecx, edx;
+        if (!__get_cpuid_count(LIST, 0, &most, &ebx, &ecx, &edx))
+                return 0;
+        for (unsigned i = 0, last = most; i <= last; i++) {
+                __cpuid_count(LIST, i, most, ebx, ecx, edx);
+                unsigned type = edx & 31;
+                if (type != 0 && type != CODE && (edx >> 5 & 7) == level &&
+                    ebx & PAGES_4K)
+                        return (ebx >> 16) * ecx;
+        }
+        return 0;
+}
+
+/* AMD's leaves of L1 and L2 (APM 3, appendix E). */
+unsigned reported_tlb_pages(unsigned level)
+{
+        enum { FIRST = 0x80000005, SECOND = 0x80000006 };
+        unsigned vendor, eax, ebx = 0, ecx, edx;
+        __cpuid(0, eax, vendor, ecx, edx);
+        if (vendor != signature_AMD_ebx)
+                return listed_tlb_pages(level);
+        if (!__get_cpuid(level == 1 ? FIRST : SECOND, &eax, &ebx, &ecx, &edx))
+                return 0;
+        return level == 1 ? ebx >> 16 & 0xff : ebx >> 16 & 0xfff;
 }
 
 bool reported_shared_cache(int a, int b)

@@ -28,13 +28,13 @@ static const char prefetchers_suffix[] = ".prefetchers";
 /* A larger error makes the result doubtful. */
 static const double ERROR_LIMIT = 0.05;
 
-/* After this time, only figures without a visit are measured: the calibration then ends
- * within 30 seconds, or three minutes, even on a busy machine. */
-static const double QUICK_SECONDS = 15, FULL_SECONDS = 140;
+/* After this time, only figures with too few visits are measured: the calibration then
+ * ends within 30 seconds, or four minutes, even on a busy machine. */
+static const double QUICK_SECONDS = 15, FULL_SECONDS = 195;
 
-/* After this time, figures without a visit are left out. The remaining time is for steps
- * that cannot be interrupted. */
-static const double QUICK_LAST_SECONDS = 24, FULL_LAST_SECONDS = 165;
+/* After this time, figures with too few visits are left out. The remaining time is for
+ * steps that cannot be interrupted. */
+static const double QUICK_LAST_SECONDS = 24, FULL_LAST_SECONDS = 220;
 
 static json_t *machine_json(const struct machine_identity *identity)
 {
@@ -95,7 +95,7 @@ static void set_noise(const struct survey *survey, json_t *document, double seco
                                "the widest confidence interval, of %s, is %.0f %% of its "
                                "value on either side; repeat when the machine is quiet",
                                survey->worst_figure, 100 * survey->worst_error);
-        left_out_note(survey->left_out, survey->unvisited, survey->waited, conditions);
+        left_out_note(survey, conditions);
         if (survey->hurried > 0)
                 conditions_add(
                     conditions, "out-of-time",
@@ -242,7 +242,7 @@ int calibrate(bool quick, const struct machine_identity *identity, json_t *docum
             .seconds = quick ? QUICK_SECONDS : FULL_SECONDS,
             .last_seconds = quick ? QUICK_LAST_SECONDS : FULL_LAST_SECONDS,
             .quick = quick,
-            .idle_ns = NAN,
+            .idle = {.value = NAN},
             .progress = isatty(STDERR_FILENO),
         };
         double begin = clock_seconds();
@@ -262,6 +262,7 @@ int calibrate(bool quick, const struct machine_identity *identity, json_t *docum
         rc = watch_places(&survey, identity, diag);
         survey.left_out = json_array();
         survey.unvisited = json_array();
+        survey.drifted = json_array();
         describe(quick, identity, survey.cpus.count, document);
         if (rc == 0)
                 rc = cpu_pin(survey.cpus.cpus[0], diag);
@@ -279,6 +280,7 @@ int calibrate(bool quick, const struct machine_identity *identity, json_t *docum
         if (rc == 0)
                 add_found_conditions(&survey, &interference, document);
         set_noise(&survey, document, clock_seconds() - begin);
+        json_decref(survey.drifted);
         json_decref(survey.unvisited);
         json_decref(survey.left_out);
         if (survey.progress)

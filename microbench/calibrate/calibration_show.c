@@ -102,28 +102,18 @@ static void show_sharing(const json_t *document)
         puts(".");
 }
 
-/* Whether threads had to share their CPUs: the process may not use whole CPUs, or too few
- * visits were undisturbed. */
-static bool is_doubtful(const json_t *document)
+/* The remark on results of a process that may not use whole CPUs. */
+static const char *doubt(const json_t *document)
 {
         size_t index;
         json_t *item;
-        json_array_foreach(json_object_get(document, "conditions"), index,
-                           item) if (strcmp(text_of(item, "condition"),
-                                            "cgroup-cpu-limit") == 0) return true;
-        const json_t *bandwidth = json_object_get(document, "bandwidth");
-        json_array_foreach(
-            json_object_get(bandwidth, "threads"), index,
-            item) if (json_is_true(json_object_get(item, "disturbed"))) return true;
-        return false;
-}
-
-/* The remark on doubtful results. */
-static const char *doubt(const json_t *document)
-{
-        return is_doubtful(document) ? " (doubtful: the threads did not have the CPUs to "
-                                       "themselves, see the notes)"
-                                     : "";
+        json_array_foreach(json_object_get(document, "conditions"), index, item)
+        {
+                if (strcmp(text_of(item, "condition"), "cgroup-cpu-limit") == 0)
+                        return " (doubtful: the threads did not have the CPUs to "
+                               "themselves, see the notes)";
+        }
+        return "";
 }
 
 static void show_bandwidth(const json_t *document)

@@ -9,6 +9,7 @@
 
 #include "conditions.h"
 #include "host_preset.h"
+#include "survey.h"
 
 /* Joins NAMES with commas; the caller frees the text. NULL without memory. */
 static char *joined(const json_t *names)
@@ -25,20 +26,20 @@ static char *joined(const json_t *names)
         return text;
 }
 
-static void add_unvisited(const json_t *names, bool apart, json_t *conditions)
+static void add_names(const json_t *names, const char *why, json_t *conditions)
 {
         char *text = json_array_size(names) > 0 ? joined(names) : NULL;
         if (text)
-                conditions_add(conditions, "left-out", "there was no time%s for: %s",
-                               apart ? ", or none while the CPUs were together," : "",
-                               text);
+                conditions_add(conditions, "left-out", "%s: %s", why, text);
         free(text);
 }
 
-void left_out_note(const json_t *left_out, const json_t *unvisited, bool apart,
-                   json_t *conditions)
+void left_out_note(const struct survey *survey, json_t *conditions)
 {
-        size_t count = json_array_size(left_out) + json_array_size(unvisited), index;
+        size_t count = json_array_size(survey->left_out) +
+                       json_array_size(survey->unvisited) +
+                       json_array_size(survey->drifted);
+        size_t index;
         json_t *figure;
         if (count == 0)
                 return;
@@ -46,9 +47,16 @@ void left_out_note(const json_t *left_out, const json_t *unvisited, bool apart,
                        "%zu figure%s that could not be trusted %s not in the result; "
                        "repeat when the machine is quiet",
                        count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-        json_array_foreach(left_out, index, figure)
+        json_array_foreach(survey->left_out, index, figure)
             conditions_add(conditions, "left-out", "%s", json_string_value(figure));
-        add_unvisited(unvisited, apart, conditions);
+        add_names(survey->unvisited,
+                  survey->waited ? "there was too little time, or none while the CPUs "
+                                   "were together, for"
+                                 : "there was too little time for",
+                  conditions);
+        add_names(survey->drifted,
+                  "visits differ too much in",
+                  conditions);
 }
 
 void no_host_note(const json_t *document, json_t *conditions)

@@ -68,8 +68,7 @@ static void judge(const struct places_pair *pair, double cache_ns, struct worst 
         if (!isnan(pair->one_core_ns) &&
             pair->one_core_share >= worst->one_core.one_core_share)
                 worst->one_core = *pair;
-        if (isnan(pair->apart_ns) && places_far(pair->nearest_ns, cache_ns) &&
-            reported_shared_cache(pair->cpu, pair->next))
+        if (places_stay_far(pair, cache_ns))
                 worst->far = *pair;
         if (pair->always_one_core && !reported_one_core(pair->cpu, pair->next))
                 worst->threads = *pair;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A confidence interval describes how well this calibration knows the lower quartile of
+/* A confidence interval describes how well this calibration knows the lowest decile of
  * its turns. Another calibration may differ by other tenants' load: the range of the
  * turns shows how much. */
 #include "unsteady_note.h"

@@ -10,6 +10,7 @@
 #include "bounce.h"
 #include "elapsed.h"
 #include "estimate.h"
+#include "reported.h"
 
 /* Round trips in one place differ by up to 1.3 times (79 to 102 ns through a shared
  * cache), in different places by more (350 to 410 ns without a shared cache). */
@@ -156,6 +157,12 @@ enum place places_of(const struct places *places, size_t reading)
 bool places_far(double ns, double cache_ns)
 {
         return ns > FAR_FACTOR * cache_ns;
+}
+
+bool places_stay_far(const struct places_pair *pair, double cache_ns)
+{
+        return isnan(pair->apart_ns) && places_far(pair->nearest_ns, cache_ns) &&
+               reported_shared_cache(pair->cpu, pair->next);
 }
 
 double places_cache_ns(double third_ns, double third_error, double second_ns)

@@ -63,6 +63,10 @@ bool places_far(double ns, double cache_ns);
  * CPUs then seem closer. NAN: neither is known. */
 double places_cache_ns(double third_ns, double third_error, double second_ns);
 
+/* Whether PAIR never shared the cache that the system reports, with a load latency of
+ * CACHE_NS. */
+bool places_stay_far(const struct places_pair *pair, double cache_ns);
+
 size_t places_pairs(const struct places *places);
 struct places_pair places_pair(const struct places *places, size_t pair);
 

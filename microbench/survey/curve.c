@@ -120,6 +120,17 @@ bool curve_hidden_level(const struct latency_point *beyond, double memory_ns,
         return beyond->ns <= HIDDEN_LIKE * memory_ns;
 }
 
+/* The size with a latency of NS, between POINT, which has less, and the NEXT point. */
+static uint64_t size_at(const struct latency_point *point, bool next, double ns)
+{
+        if (!next || !(point[1].ns > ns))
+                return point->size_bytes;
+        double part = (ns - point->ns) / (point[1].ns - point->ns);
+        return (
+            uint64_t)((double)point->size_bytes *
+                      pow((double)point[1].size_bytes / (double)point->size_bytes, part));
+}
+
 void curve_capacities(const struct latency_point *points, size_t count, double next_ns,
                       struct plateau *levels, size_t found)
 {
@@ -130,7 +141,8 @@ void curve_capacities(const struct latency_point *points, size_t count, double n
                         continue;
                 for (size_t i = 0; i < count; i++)
                         if (points[i].ns <= half_ns)
-                                levels[level].capacity_bytes = points[i].size_bytes;
+                                levels[level].capacity_bytes =
+                                    size_at(&points[i], i + 1 < count, half_ns);
         }
 }
 
@@ -245,7 +257,8 @@ double curve_second_reach(const struct page_point *points, size_t count, size_t 
                pow((double)to->pages / (double)from->pages, fmin(1, fmax(0, part)));
 }
 
-unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count)
+unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count,
+                                  double part)
 {
         double greatest = 0;
         for (size_t i = 0; i < count; i++)
@@ -257,7 +270,7 @@ unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count
             points[0].gbs / 2 * (last->threads - before->threads))
                 return 0;
         size_t i = 0;
-        while (points[i].gbs < 0.95 * greatest)
+        while (points[i].gbs < part * greatest)
                 i++;
         return points[i].threads;
 }

@@ -51,12 +51,13 @@ void curve_steady_latencies(const struct latency_point *beyond, struct plateau *
 bool curve_hidden_level(const struct latency_point *beyond, double memory_ns,
                         struct plateau *level);
 
-/* Sets the capacity of each of the FOUND levels: the largest size with a latency at most
- * half way to the next level's (NEXT_NS after the last level; NAN: not known, the
- * capacity stays unchanged). Reason: a chase returns to a line after all others. With as
- * many lines as the cache, at random addresses, half of the lines are in sets with more
- * lines than ways; LRU then retains none. Within a level, latency may rise earlier, when
- * the first TLB level ends (small pages, or huge pages that the hypervisor lacks). */
+/* Sets the capacity of each of the FOUND levels: the largest size, interpolated, with a
+ * latency at most half way to the next level's (NEXT_NS after the last level; NAN: not
+ * known, the capacity stays unchanged). Reason: a chase returns to a line after all
+ * others. With as many lines as the cache, at random addresses, half of the lines are in
+ * sets with more lines than ways; LRU then retains none. Within a level, latency may rise
+ * earlier, when the first TLB level ends (small pages, or huge pages that the hypervisor
+ * lacks). */
 void curve_capacities(const struct latency_point *points, size_t count, double next_ns,
                       struct plateau *levels, size_t found);
 
@@ -116,12 +117,13 @@ double curve_knee_gbs(struct load_point *points, size_t count, double idle_ns,
 double curve_lmrl_at(const struct load_point *points, size_t count, double gbs);
 
 /* Bandwidth by number of threads, from 1. curve_saturating_threads: the fewest threads
- * with 95 % of the maximum. 0 if each added thread still gains more than half of a single
+ * with PART of the maximum. 0 if each added thread still gains more than half of a single
  * thread's bandwidth: nothing is saturated. */
 struct threads_gbs {
         unsigned threads;
         double gbs;
 };
-unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count);
+unsigned curve_saturating_threads(const struct threads_gbs *points, size_t count,
+                                  double part);
 
 #endif

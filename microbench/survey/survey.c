@@ -16,6 +16,10 @@
 /* A visit takes about a tick, the resolution of the kernel's CPU accounting. */
 static const double VISIT_SECONDS = 0.012;
 
+/* Figures are known if the visits of both halves of the time agree within DRIFT_LIMIT,
+ * and if the confidence interval is narrower than ERROR_LIMIT on either side. */
+static const double DRIFT_LIMIT = 0.05, ERROR_LIMIT = 0.1;
+
 /* Share of a CPU for a thread that never waits; with less, others used the CPU. */
 static const double UNDISTURBED_PART = 0.98;
 
@@ -43,7 +47,7 @@ bool survey_is_late(const struct survey *survey)
         return clock_seconds() > survey->end_seconds;
 }
 
-/* Also ends visits to figures without a visit. */
+/* Also ends visits to figures with few visits. */
 static bool is_over(const struct survey *survey)
 {
         return clock_seconds() > survey->over_seconds;
@@ -53,18 +57,19 @@ static bool is_over(const struct survey *survey)
 
 bool survey_wants(const struct survey *survey, const struct series *series, bool figure)
 {
-        size_t visits = series_count(series);
+        size_t visits = series->count;
         if (is_over(survey))
                 return false;
         if (survey_is_late(survey))
-                return visits == 0;
+                return visits < DRIFT_ROUNDS_MIN;
         if (visits < survey->visits_min)
                 return true;
         if (!figure || visits >= SERIES_MAX)
                 return false;
         struct estimate estimate = series_estimate(series);
-        return series_disturbance(series) != UNDISTURBED ||
-               !(estimate_error(&estimate) <= survey->error_aim);
+        return estimate.disturbance != UNDISTURBED ||
+               !(estimate_error(&estimate) <= survey->error_aim) ||
+               !survey_repeats(&estimate);
 }
 
 /* All ROUNDS of a visit give one value: consecutive rounds see the same tenants, and
@@ -72,11 +77,18 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
 struct visit survey_end_visit(struct survey *survey, const struct series *rounds)
 {
         struct estimate estimate = series_estimate(rounds);
-        size_t count = series_count(rounds);
-        survey->rounds += count;
-        survey->disturbed += count - rounds->counts[UNDISTURBED];
+        survey->rounds += rounds->count;
+        for (size_t i = 0; i < rounds->count; i++)
+                survey->disturbed += rounds->disturbances[i] != UNDISTURBED;
         survey->visits++;
-        return (struct visit){estimate.value, series_disturbance(rounds)};
+        return (struct visit){estimate.value, estimate.disturbance};
+}
+
+/* Whether a thread's data stays in caches of its core, which other CPUs do not disturb.
+ */
+static bool is_private(uint64_t bytes)
+{
+        return bytes < reported_cache_bytes(2) / 2;
 }
 
 void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase,
@@ -100,7 +112,9 @@ void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase
         double seconds = clock_seconds() - begin;
         load_seconds = load_cpu_seconds(load) - load_seconds;
         machine_time_read(survey->cpus.cpus, loaders + 1, &after);
-        bool shared = machine_was_shared(&before, &after, seconds) ||
+        uint64_t lines = chase->parameters.size_bytes / chase->parameters.stride_bytes;
+        bool shared = (!is_private(lines * KERNEL_LINE_BYTES) &&
+                       machine_was_shared(&before, &after, seconds)) ||
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
                 series_add(&all, times[i].step,
@@ -117,7 +131,7 @@ void survey_chases(struct survey *survey, chase_timer *timer, struct chase *chas
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; i < count; i++)
                         if (!survey_is_late(survey) ||
-                            (series_count(series[i]) == 0 && !is_over(survey)))
+                            (series[i]->count < DRIFT_ROUNDS_MIN && !is_over(survey)))
                                 survey_visit(survey, timer, &chases[i], NULL, series[i]);
 }
 
@@ -132,8 +146,12 @@ int survey_rounds(struct survey *survey, const struct kernel *kernel,
         int rc = measure(kernel, parameters, &survey->cpus, rounds, count, diag);
         if (rc < 0)
                 return rc;
+        bool private = parameters->threads == 1 && is_private(parameters->size_bytes);
         for (size_t i = 0; i < count; i++)
-                series_add(&all, rounds[i].seconds * 1e9 / units, rounds[i].disturbance);
+                series_add(&all, rounds[i].seconds * 1e9 / units,
+                           private && rounds[i].disturbance == SHARED
+                               ? UNDISTURBED
+                               : rounds[i].disturbance);
         *visit = survey_end_visit(survey, &all);
         return 0;
 }
@@ -149,29 +167,20 @@ void survey_code(struct survey *survey, void (*run)(uint64_t repeats), double un
                  struct series *series)
 {
         enum { ROUNDS = 32, TRIED = 20 };
-        double seconds[ROUNDS];
-        bool switched[ROUNDS];
-        struct machine_time before, after;
+        double least = INFINITY;
         struct series all = {0};
         double tried = code_seconds(run, TRIED) / TRIED;
         uint64_t repeats = (uint64_t)(VISIT_SECONDS / ROUNDS / tried) + 1;
-        machine_time_read(survey->cpus.cpus, 1, &before);
-        double begin = clock_seconds();
         for (size_t i = 0; i < ROUNDS; i++) {
                 long switches = interference_switches();
-                seconds[i] = code_seconds(run, repeats);
-                switched[i] = interference_switches() != switches;
+                double seconds = code_seconds(run, repeats);
+                double ns = seconds * 1e9 / ((double)repeats * units);
+                least = fmin(least, ns);
+                series_add(&all, ns,
+                           interference_switches() == switches ? UNDISTURBED
+                                                               : INTERRUPTED);
         }
-        double end = clock_seconds();
-        machine_time_read(survey->cpus.cpus, 1, &after);
-        bool shared = machine_was_shared(&before, &after, end - begin);
-        for (size_t i = 0; i < ROUNDS; i++)
-                series_add(&all, seconds[i] * 1e9 / ((double)repeats * units),
-                           switched[i] ? INTERRUPTED
-                           : shared    ? SHARED
-                                       : UNDISTURBED);
-        enum disturbance disturbance = survey_end_visit(survey, &all).disturbance;
-        series_add(series, series_estimate(&all).least, disturbance);
+        series_add(series, least, survey_end_visit(survey, &all).disturbance);
 }
 
 /* ---- places ---- */
@@ -187,7 +196,10 @@ static int read_places(struct survey *survey, size_t cpus, size_t *reading,
 
 static enum place place_of(const struct survey *survey, size_t reading)
 {
-        return survey->places ? places_of(survey->places, reading) : PLACE_TOGETHER;
+        enum place place =
+            survey->places ? places_of(survey->places, reading) : PLACE_TOGETHER;
+        bool far = survey->far && reading != PLACES_UNREAD && place == PLACE_TOGETHER;
+        return far ? PLACE_APART : place;
 }
 
 int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *now,
@@ -233,7 +245,7 @@ double survey_value_in(const struct survey *survey, const struct visits *visits,
         struct series series;
         survey_read_visits(survey, visits, place, &series);
         struct estimate estimate = series_estimate(&series);
-        return other != 1 || isnan(estimate_error(&estimate)) ? NAN : estimate.value;
+        return other == 1 && survey_repeats(&estimate) ? estimate.value : NAN;
 }
 
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits)
@@ -265,23 +277,6 @@ void survey_leave_out(struct survey *survey, const char *format, ...)
         va_end(arguments);
 }
 
-void survey_leave_unvisited(struct survey *survey, const char *name)
-{
-        json_array_append_new(survey->unvisited, json_string(name));
-}
-
-bool survey_trusts(struct survey *survey, const struct series *series, const char *name)
-{
-        if (!series_is_worthless(series))
-                return true;
-        if (series_count(series) == 0)
-                survey_leave_unvisited(survey, name);
-        else
-                survey_leave_out(survey, "%s (each of its few visits was interrupted)",
-                                 name);
-        return false;
-}
-
 json_t *survey_number(double value)
 {
         return isnan(value) ? json_null() : json_real(value);
@@ -291,29 +286,45 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
 {
         struct estimate estimate = series_estimate(series);
         survey->estimates++;
-        survey->unclean += series_disturbance(series) != UNDISTURBED;
-        survey->hurried += series_count(series) < survey->visits_min;
+        survey->unclean += estimate.disturbance != UNDISTURBED;
+        survey->hurried += series->count < survey->visits_min;
         return estimate;
 }
 
-bool survey_is_certain(struct survey *survey, const struct estimate *estimate,
-                       const char *name)
+bool survey_repeats(const struct estimate *estimate)
 {
-        static const double most_error = 0.25;
-        if (!(estimate_error(estimate) > most_error))
-                return true;
-        survey_leave_out(survey,
-                         "%s (its visits differ too much: %.0f %% on either side)", name,
-                         100 * estimate_error(estimate));
-        return false;
+        return estimate->disturbance == UNDISTURBED &&
+               estimate_drift(estimate) <= DRIFT_LIMIT &&
+               estimate_error(estimate) <= ERROR_LIMIT;
 }
 
-struct estimate survey_shortest(struct survey *survey, const struct series *series)
+double survey_known(struct survey *survey, const struct estimate *estimate,
+                    const char *format, ...)
 {
-        struct estimate estimate = survey_estimate(survey, series);
-        if (series_disturbance(series) != UNDISTURBED)
-                estimate.value = estimate.least;
-        return estimate;
+        char name[64];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(name, sizeof(name), format, arguments);
+        va_end(arguments);
+        double drift = estimate_drift(estimate);
+        double error = estimate_error(estimate);
+        bool known = survey_repeats(estimate) && estimate->value > 0;
+        if (known)
+                survey_noise(survey, error, "%s", name);
+        else if (isnan(drift) || estimate->disturbance != UNDISTURBED)
+                json_array_append_new(survey->unvisited, json_string(name));
+        else
+                json_array_append_new(
+                    survey->drifted,
+                    json_sprintf("%s (%.0f %%)", name, 100 * fmax(drift, 2 * error)));
+        return known ? estimate->value : NAN;
+}
+
+bool survey_add(struct survey *survey, json_t *json, const char *key, const char *name,
+                struct estimate estimate)
+{
+        double value = survey_known(survey, &estimate, "%s", name);
+        return !isnan(value) && json_object_set_new(json, key, json_real(value)) == 0;
 }
 
 /* ---- sweeps ---- */
@@ -329,13 +340,13 @@ static const struct {
     {&survey_bandwidth, 0.8}, {&survey_sharing, 0.82},    {&survey_loaded, 1},
 };
 
-enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+enum { SURVEY_PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static int first_sweep(struct survey *survey, void *const *states, double begin,
                        struct diag *diag)
 {
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < PARTS; i++) {
+        for (size_t i = 0; rc == 0 && i < SURVEY_PARTS; i++) {
                 survey->end_seconds = begin + parts[i].end * survey->seconds;
                 survey->over_seconds = begin + parts[i].end * survey->last_seconds;
                 rc = parts[i].part->sweep(survey, states[i], diag);
@@ -351,9 +362,11 @@ static int sweep_part(struct survey *survey, void *const *states, size_t index,
         int rc = parts[index].part->sweep(survey, states[index], diag);
         if (!survey->waited || parts[index].part->several)
                 return rc;
-        for (size_t i = 0; rc == 0 && i < PARTS; i++)
+        survey->between = true;
+        for (size_t i = 0; rc == 0 && i < SURVEY_PARTS; i++)
                 if (parts[i].part->several)
                         rc = parts[i].part->sweep(survey, states[i], diag);
+        survey->between = false;
         return rc;
 }
 
@@ -372,7 +385,7 @@ static int more_sweeps(struct survey *survey, void *const *states, struct diag *
         do {
                 survey->visits = 0;
                 survey->waits = false;
-                for (size_t i = 0; rc == 0 && i < PARTS; i++)
+                for (size_t i = 0; rc == 0 && i < SURVEY_PARTS; i++)
                         rc = sweep_part(survey, states, i, diag);
         } while (rc == 0 && goes_on(survey));
         return rc;
@@ -398,7 +411,7 @@ static void close_part(const struct survey_part *part, void *state)
 static int add_results(struct survey *survey, void *const *states, json_t *document,
                        struct diag *diag)
 {
-        for (size_t i = 0; i < PARTS; i++) {
+        for (size_t i = 0; i < SURVEY_PARTS; i++) {
                 json_t *result = parts[i].part->result(survey, states[i]);
                 if (json_object_set_new(document, parts[i].part->key, result) != 0)
                         return diag_no_memory(diag);
@@ -408,10 +421,10 @@ static int add_results(struct survey *survey, void *const *states, json_t *docum
 
 int survey_run(struct survey *survey, json_t *document, struct diag *diag)
 {
-        void *states[PARTS] = {NULL};
+        void *states[SURVEY_PARTS] = {NULL};
         double begin = clock_seconds();
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < PARTS; i++)
+        for (size_t i = 0; rc == 0 && i < SURVEY_PARTS; i++)
                 rc = open_part(survey, parts[i].part, &states[i], diag);
         if (rc == 0)
                 rc = first_sweep(survey, states, begin, diag);
@@ -419,7 +432,7 @@ int survey_run(struct survey *survey, json_t *document, struct diag *diag)
                 rc = more_sweeps(survey, states, diag);
         if (rc == 0)
                 rc = add_results(survey, states, document, diag);
-        for (size_t i = 0; i < PARTS; i++)
+        for (size_t i = 0; i < SURVEY_PARTS; i++)
                 close_part(parts[i].part, states[i]);
         return rc;
 }
@@ -430,8 +443,8 @@ int survey_run_loaded(struct survey *survey, json_t *document, const char *key,
         const struct survey_part *part = &survey_loaded;
         void *state = NULL;
         int rc = open_part(survey, part, &state, diag);
-        survey->end_seconds = clock_seconds() + survey->seconds / PARTS;
-        survey->over_seconds = clock_seconds() + survey->last_seconds / PARTS;
+        survey->end_seconds = clock_seconds() + survey->seconds / SURVEY_PARTS;
+        survey->over_seconds = clock_seconds() + survey->last_seconds / SURVEY_PARTS;
         do {
                 survey->visits = 0;
                 survey->waits = false;

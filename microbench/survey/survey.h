@@ -31,16 +31,17 @@ struct survey {
         bool progress;       /* print progress on stderr */
         const struct point_events *events;  /* for the LMRL; NULL: not counted */
         const struct sample_event *samples; /* NULL: not sampled */
-        struct places *places; /* of the CPUs; NULL: CPUs do not move */
+        struct places *places;              /* of the CPUs; NULL: CPUs do not move */
 
         double end_seconds;  /* by clock_seconds: then only unvisited figures */
         double over_seconds; /* by clock_seconds: afterwards, no visits */
         uint64_t visits;     /* in the current sweep */
         bool waits;          /* a figure waited for the CPUs in this sweep */
         bool waited;         /* in any sweep */
+        bool between;        /* only figures of several CPUs have visits now */
+        bool far;            /* CPUs never shared the cache that the system reports */
         double core_ghz;
-        struct latency_point largest; /* end of the caches' curve; size 0: none */
-        double idle_ns;               /* memory latency; NAN: not measured */
+        struct estimate idle;  /* memory latency in ns; NAN: not known */
         double worst_error;    /* largest in the result; NAN: one is unknown */
         char worst_figure[64]; /* the figure with worst_error */
         uint64_t rounds;       /* over all visits */
@@ -48,8 +49,9 @@ struct survey {
         uint64_t estimates;
         uint64_t unclean;  /* estimates with too few undisturbed visits */
         uint64_t hurried;  /* estimates with fewer visits than wanted */
-        json_t *left_out;  /* untrustworthy figures: names with reasons */
-        json_t *unvisited; /* names of figures without a visit */
+        json_t *left_out;  /* impossible figures: names with reasons */
+        json_t *unvisited; /* names of figures with too few undisturbed visits */
+        json_t *drifted;   /* names of figures that changed meanwhile, with percents */
 };
 
 /* The least memory for a survey. */
@@ -96,7 +98,7 @@ extern const struct survey_part survey_arithmetic; /* latencies of instructions 
 extern const struct survey_part survey_kernel;     /* page faults and system calls */
 extern const struct survey_part survey_bandwidth;  /* by threads, and of each cache */
 extern const struct survey_part survey_sharing;    /* lines modified by other cores */
-extern const struct survey_part survey_loaded; /* latency under load, and its knee */
+extern const struct survey_part survey_loaded;     /* latency under load, and its knee */
 
 /* Whether more visits to SERIES would help: too few visits, or a FIGURE with a large
  * error. */
@@ -174,18 +176,20 @@ bool survey_wants_visit(const struct survey *survey, const struct visits *visits
 /* The combined result of ROUNDS, which must not be empty. */
 struct visit survey_end_visit(struct survey *survey, const struct series *rounds);
 
-/* The estimate of SERIES, which must not be empty. */
+/* The estimate of SERIES. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
 
-/* Whether ESTIMATE is certain enough to be in the result; if not, figure NAME is left out.
- * For costs of single events, which a preset can assume. */
-bool survey_is_certain(struct survey *survey, const struct estimate *estimate,
-                       const char *name);
+/* The value of figure NAME if it is known: both halves of its visits agree. Otherwise
+ * NAN, and the figure is listed as left out. */
+double survey_known(struct survey *survey, const struct estimate *estimate,
+                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The estimate of a value that disturbances can only increase: if all visits were
- * disturbed, the shortest is the best. Not for measurements under load, which may lose
- * their load. */
-struct estimate survey_shortest(struct survey *survey, const struct series *series);
+/* Whether both halves of the visits agree. */
+bool survey_repeats(const struct estimate *estimate);
+
+/* Adds figure NAME under KEY if it is known. Returns false if not. */
+bool survey_add(struct survey *survey, json_t *json, const char *key, const char *name,
+                struct estimate estimate);
 
 /* Adds the number of overlapping memory loads to CORE: the latency of dependent loads
  * over the time of independent loads, visited in GATHER_NS. If not possible, lists the
@@ -193,26 +197,14 @@ struct estimate survey_shortest(struct survey *survey, const struct series *seri
 void survey_misses_at_once(struct survey *survey, const struct series *gather_ns,
                            json_t *core);
 
-/* The cost of a step to another page, from a chase over PAGES pages (APART) and a chase
- * over as many adjacent lines (DENSE). Uses the shortest visits, because the core's other
- * thread sometimes takes TLB entries. */
-struct page_point survey_page_cost(uint64_t pages, const struct estimate *apart,
-                                   const struct estimate *dense);
-
 /* Records the error of a figure, named by FORMAT. Sizes between two cache levels are no
  * figures: their latency may be of either level. */
 void survey_noise(struct survey *survey, double error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Records that figure NAME has no visits and is not in the result. */
-void survey_leave_unvisited(struct survey *survey, const char *name);
-
 /* Records that a figure, named by FORMAT with the reason, is not in the result. */
 void survey_leave_out(struct survey *survey, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Whether SERIES is usable; if not, leaves out its figure NAME. */
-bool survey_trusts(struct survey *survey, const struct series *series, const char *name);
 
 /* VALUE as JSON, null for NAN. */
 json_t *survey_number(double value);

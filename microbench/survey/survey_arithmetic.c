@@ -120,57 +120,25 @@ static int arithmetic_sweep(struct survey *survey, void *state, struct diag *dia
         return 0;
 }
 
-/* The latency of a result. */
-struct latency {
-        double cycles;
-        double within; /* half its confidence interval, in cycles; NAN: unknown */
-};
-
-static struct latency latency_of(struct survey *survey, const struct series *series)
-{
-        struct estimate estimate = survey_shortest(survey, series);
-        double cycles = estimate.value * survey->core_ghz;
-        return (struct latency){cycles, cycles * estimate_error(&estimate)};
-}
-
-/* Adds LATENCY if it is plausible; ERROR gets the maximum of all errors. */
-static void add_latency(struct survey *survey, json_t *json, const char *key,
-                        struct latency latency, double *error)
-{
-        if (!(latency.cycles > 0)) {
-                survey_leave_out(survey,
-                                 "arithmetic, %s (the difference of what was measured "
-                                 "is %.1f)",
-                                 key, latency.cycles);
-                return;
-        }
-        double own = latency.within / latency.cycles;
-        survey_noise(survey, own, "arithmetic, %s", key);
-        if (isnan(own) || own > *error)
-                *error = own;
-        json_object_set_new(json, key, json_real(latency.cycles));
-}
-
 static json_t *arithmetic_result(struct survey *survey, void *state)
 {
         struct arithmetic *arithmetic = state;
-        json_t *json = json_object();
-        struct latency latencies[KINDS];
+        struct estimate multiply = {0};
         double error = 0;
+        json_t *json = json_object();
         for (enum kind kind = 0; kind < KINDS; kind++) {
-                const struct series *series = &arithmetic->ns[kind];
+                char name[64];
                 if (!has_instruction(kind))
                         continue;
-                struct latency *latency = &latencies[kind];
-                *latency = latency_of(survey, series);
-                if (kind == FLOAT_SQRT_AND_MULTIPLY) {
-                        latency->cycles -= latencies[FLOAT_MULTIPLY].cycles;
-                        latency->within += latencies[FLOAT_MULTIPLY].within;
-                }
-                char name[64];
+                struct estimate ns = survey_estimate(survey, &arithmetic->ns[kind]);
+                struct estimate cycles = estimate_times(survey->core_ghz, &ns);
+                if (kind == FLOAT_MULTIPLY)
+                        multiply = cycles;
+                if (kind == FLOAT_SQRT_AND_MULTIPLY)
+                        cycles = estimate_sum(&cycles, -1, &multiply);
                 snprintf(name, sizeof(name), "arithmetic.%s", kinds[kind].key);
-                if (survey_trusts(survey, series, name))
-                        add_latency(survey, json, kinds[kind].key, *latency, &error);
+                if (survey_add(survey, json, kinds[kind].key, name, cycles))
+                        error = fmax(error, estimate_error(&cycles));
         }
         json_object_set_new(json, "error", survey_number(error));
         return json;

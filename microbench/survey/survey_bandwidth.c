@@ -39,9 +39,9 @@ struct bandwidth_point {
         uint32_t windows;
         size_t kernels;
         struct visits visits[KERNELS];
-        double gbs[KERNELS];
+        struct estimate estimates[KERNELS]; /* of GB/s */
+        double gbs[KERNELS];                /* NAN: not known */
         double error[KERNELS];
-        bool disturbed[KERNELS]; /* too few visits were undisturbed */
 };
 
 /* Runs some rounds of KERNEL. */
@@ -171,19 +171,19 @@ static int bandwidth_sweep(struct survey *survey, void *state, struct diag *diag
         int rc = 0;
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; rc == 0 && i < bandwidths->count; i++)
-                        rc = visit_point(survey, &bandwidths->points[i], diag);
+                        if (!survey->between || bandwidths->points[i].threads > 1)
+                                rc = visit_point(survey, &bandwidths->points[i], diag);
         return rc;
 }
 
 static json_t *threads_json(const struct bandwidth_point *point)
 {
         json_t *json =
-            json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "threads", (int)point->threads,
+            json_pack("{s:i, s:o, s:o, s:o, s:o}", "threads", (int)point->threads,
                       "read_gbs", survey_number(point->gbs[OF_LOADS]), "write_gbs",
                       survey_number(point->gbs[OF_STORES]), "triad_gbs",
                       survey_number(point->gbs[OF_TRIAD]), "error",
-                      survey_number(point->error[OF_LOADS]), "disturbed",
-                      (int)point->disturbed[OF_LOADS]);
+                      survey_number(point->error[OF_LOADS]));
         if (json && point->kernels > OF_NONTEMPORAL)
                 json_object_set_new(json, "nontemporal_gbs",
                                     survey_number(point->gbs[OF_NONTEMPORAL]));
@@ -222,11 +222,11 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
                 name_figure(point, k, name, sizeof(name));
                 point->gbs[k] = point->error[k] = NAN;
                 survey_read_visits(survey, &point->visits[k], PLACE_TOGETHER, &series);
-                if (!survey_trusts(survey, &series, name))
-                        continue;
-                struct estimate estimate = survey_shortest(survey, &series);
-                double gbs = 1 / estimate.value;
-                if (point->threads > 1 && !isnan(one->gbs[k]) &&
+                struct estimate ns = survey_estimate(survey, &series);
+                struct estimate *estimate = &point->estimates[k];
+                *estimate = estimate_inverse(&ns);
+                double gbs = survey_known(survey, estimate, "%s", name);
+                if (!isnan(gbs) && point->threads > 1 && !isnan(one->gbs[k]) &&
                     !curve_threads_can(point->threads, gbs, one->gbs[k])) {
                         survey_leave_out(survey,
                                          "%s (%.1f GB/s, more than %u times the %.1f of "
@@ -235,35 +235,50 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
                         continue;
                 }
                 point->gbs[k] = gbs;
-                point->error[k] = estimate_error(&estimate);
-                point->disturbed[k] = series_disturbance(&series) != UNDISTURBED;
-                survey_noise(survey, point->error[k], "%s", name);
+                point->error[k] = isnan(gbs) ? NAN : estimate_error(estimate);
         }
 }
 
-/* The greatest bandwidth of each kernel that all thread counts have. */
-static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_t *json)
+/* The greatest bandwidth of KERNEL that all thread counts have, if it is known. */
+static double peak_of(const struct bandwidths *bandwidths, size_t numbers, size_t kernel)
 {
-        static const char *const keys[] = {"peak_read_gbs", "peak_write_gbs",
-                                           "peak_triad_gbs"};
-        enum { PEAKS = sizeof(keys) / sizeof(keys[0]) };
+        size_t most = 0;
+        for (size_t i = 1; i < numbers; i++) {
+                double before = bandwidths->points[most].estimates[kernel].value;
+                if (isnan(before) ||
+                    bandwidths->points[i].estimates[kernel].value > before)
+                        most = i;
+        }
+        return bandwidths->points[most].gbs[kernel];
+}
+
+/* Adds the fewest threads with the peak, if some percent more or less tell the same. */
+static void add_saturating(const struct bandwidths *bandwidths, size_t numbers,
+                           json_t *json)
+{
+        static const double least = 0.92, part = 0.95, most = 0.98;
         struct threads_gbs *reads = calloc(numbers, sizeof(*reads));
-        double peaks[PEAKS] = {NAN, NAN, NAN};
-        bool complete = true;
+        bool complete = reads;
         for (size_t i = 0; reads && i < numbers; i++) {
                 const struct bandwidth_point *point = &bandwidths->points[i];
                 reads[i] = (struct threads_gbs){point->threads, point->gbs[OF_LOADS]};
                 complete &= !isnan(reads[i].gbs);
-                for (size_t k = 0; k < PEAKS; k++)
-                        peaks[k] = fmax(peaks[k], point->gbs[k]);
         }
-        for (size_t k = 0; reads && k < PEAKS; k++)
-                json_object_set_new(json, keys[k], survey_number(peaks[k]));
-        if (reads && complete)
-                json_object_set_new(
-                    json, "saturating_threads",
-                    json_integer(curve_saturating_threads(reads, numbers)));
+        unsigned threads = complete ? curve_saturating_threads(reads, numbers, part) : 0;
+        if (complete && threads == curve_saturating_threads(reads, numbers, least) &&
+            threads == curve_saturating_threads(reads, numbers, most))
+                json_object_set_new(json, "saturating_threads", json_integer(threads));
         free(reads);
+}
+
+static void add_peaks(const struct bandwidths *bandwidths, size_t numbers, json_t *json)
+{
+        static const char *const keys[] = {"peak_read_gbs", "peak_write_gbs",
+                                           "peak_triad_gbs"};
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+                json_object_set_new(json, keys[k],
+                                    survey_number(peak_of(bandwidths, numbers, k)));
+        add_saturating(bandwidths, numbers, json);
 }
 
 static json_t *bandwidth_result(struct survey *survey, void *state)

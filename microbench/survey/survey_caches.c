@@ -20,6 +20,8 @@ enum {
 
 /* A point within this ratio of a level's latency supports it. */
 static const double NEAR = 1.03;
+/* A measured size within this ratio of the reported one is the reported one. */
+static const double SIZE_NEAR = 2;
 /* Assumed latency ratio of an unidentified level to the previous one. */
 static const double NEXT_LIKE = 3;
 
@@ -34,15 +36,23 @@ struct reports {
 struct caches {
         struct reports reports;
         size_t count;
-        struct series *series;        /* for each size, in core cycles */
-        struct series *blocks;        /* for sizes just beyond a level */
-        bool *figures;                /* whether SERIES determines a level */
-        struct latency_point *points; /* points of the visited sizes */
-        size_t *sizes;                /* indices of the visited sizes */
-        size_t known;                 /* number of visited sizes */
-        bool small_pages;             /* large sizes use pages of 4 KiB */
+        struct series *series;              /* for each size, in core cycles */
+        struct series blocks[PLATEAUS_MAX]; /* for sizes just beyond each level */
+        bool *figures;                      /* whether SERIES determines a level */
+        bool small_pages;                   /* large sizes use pages of 4 KiB */
+};
+
+/* The levels by all visits, or by half of them. */
+struct view {
+        struct latency_point *points;              /* points of the visited sizes */
+        size_t known;                              /* their number */
         struct latency_point beyond[PLATEAUS_MAX]; /* just beyond each reported level;
                                                     * NAN: no visit */
+        struct plateau levels[PLATEAUS_MAX];
+        size_t found;   /* levels with a plateau */
+        size_t all;     /* and reported levels without one */
+        size_t certain; /* levels that are surely not memory */
+        double memory_ns;
 };
 
 static uint64_t size_of_point(size_t index)
@@ -55,9 +65,6 @@ static void caches_close(void *state)
 {
         struct caches *caches = state;
         free(caches->series);
-        free(caches->blocks);
-        free(caches->points);
-        free(caches->sizes);
         free(caches->figures);
 }
 
@@ -78,39 +85,36 @@ static int caches_open(struct survey *survey, void *state, struct diag *diag)
         while (size_of_point(caches->count) <= survey->data_bytes)
                 caches->count++;
         caches->series = calloc(caches->count, sizeof(*caches->series));
-        caches->blocks = calloc(caches->count, sizeof(*caches->blocks));
-        caches->points = calloc(caches->count, sizeof(*caches->points));
         caches->figures = calloc(caches->count, sizeof(*caches->figures));
-        caches->sizes = calloc(caches->count, sizeof(*caches->sizes));
-        return caches->series && caches->blocks && caches->points && caches->figures &&
-                       caches->sizes
-                   ? 0
-                   : diag_no_memory(diag);
+        return caches->series && caches->figures ? 0 : diag_no_memory(diag);
 }
 
-/* Whether the size gives a level's latency. */
-static bool is_beyond(const struct caches *caches, size_t index)
+/* The blocks that the size is visited in: just beyond a level. NULL: none. */
+static struct series *blocks_of(struct caches *caches, size_t index)
 {
         for (size_t i = 0; i + 1 < caches->reports.count; i++)
                 if (curve_is_beyond(size_of_point(index), caches->reports.bytes[i]))
-                        return true;
-        return false;
+                        return &caches->blocks[i];
+        return NULL;
 }
 
-/* If time is short: a size per octave, and the sizes that determine a level. */
-static bool is_essential(const struct caches *caches, size_t index)
+/* If time is short, and beyond the last cache: a size per octave, and the sizes that
+ * determine a level. */
+static bool is_essential(struct caches *caches, size_t index)
 {
-        return index % POINTS_PER_OCTAVE == 0 || is_beyond(caches, index);
+        return index % POINTS_PER_OCTAVE == 0 || blocks_of(caches, index);
 }
 
-static bool wants_size(const struct survey *survey, const struct caches *caches,
-                       size_t index)
+static bool wants_size(const struct survey *survey, struct caches *caches, size_t index)
 {
+        const struct series *blocks = blocks_of(caches, index);
         bool wanted =
             survey_wants(survey, &caches->series[index], caches->figures[index]) ||
-            (is_beyond(caches, index) &&
-             survey_wants(survey, &caches->blocks[index], true));
-        return wanted && (!survey_is_late(survey) || is_essential(caches, index));
+            (blocks && survey_wants(survey, blocks, true));
+        size_t reports = caches->reports.count;
+        uint64_t last = reports > 0 ? caches->reports.bytes[reports - 1] : UINT64_MAX;
+        bool all = !survey_is_late(survey) && size_of_point(index) <= last;
+        return wanted && (all || is_essential(caches, index));
 }
 
 /* Visits the wanted sizes from point FIRST. Their total data is at most a quarter of the
@@ -145,98 +149,88 @@ static int visit_group(struct survey *survey, struct caches *caches, size_t firs
         if (rc == 0)
                 survey_chases(survey, chase_cycles, chases, opened, series);
         for (size_t k = 0; k < opened; k++) {
-                struct series *blocks = &caches->blocks[sizes[k]];
-                if (rc == 0 && is_beyond(caches, sizes[k]))
+                struct series *blocks = blocks_of(caches, sizes[k]);
+                if (rc == 0 && blocks)
                         survey_chases(survey, chase_block_cycles, &chases[k], 1, &blocks);
                 chase_close(&chases[k]);
         }
         return rc;
 }
 
-/* If all visits were disturbed, the shortest is the best. CYCLE_NS: the core's cycle
- * time. */
+/* CYCLE_NS: the core's cycle time. */
 static struct latency_point point_of(uint64_t size_bytes, const struct series *series,
-                                     double cycle_ns)
+                                     double cycle_ns, enum part part)
 {
         struct estimate estimate = series_estimate(series);
-        bool clean = series_disturbance(series) == UNDISTURBED;
-        double cycles = clean ? estimate.value : estimate.least;
-        return (struct latency_point){size_bytes, cycles * cycle_ns,
+        return (struct latency_point){size_bytes,
+                                      estimate_part(&estimate, part) * cycle_ns,
                                       estimate_error(&estimate)};
 }
 
-/* The combined result of all visits just beyond a level of BEFORE_BYTES. */
-static struct latency_point point_beyond(const struct caches *caches,
-                                         uint64_t before_bytes, double cycle_ns)
+/* The largest size just beyond a level of BEFORE_BYTES. */
+static uint64_t largest_beyond(const struct caches *caches, uint64_t before_bytes)
 {
-        struct series all = {0};
         uint64_t largest = 0;
-        for (size_t i = 0; i < caches->count; i++) {
-                if (series_count(&caches->blocks[i]) == 0 ||
-                    !curve_is_beyond(size_of_point(i), before_bytes))
-                        continue;
-                series_join(&all, &caches->blocks[i]);
-                largest = size_of_point(i);
-        }
-        return largest > 0 ? point_of(largest, &all, cycle_ns)
-                           : (struct latency_point){0, NAN, NAN};
+        for (size_t i = 0; i < caches->count; i++)
+                if (curve_is_beyond(size_of_point(i), before_bytes))
+                        largest = size_of_point(i);
+        return largest;
 }
 
 /* Reads the current points with the core's CYCLE_NS. If it is not known yet, 1 works too,
  * because levels are distinguished by ratios. */
-static void read_curve(struct caches *caches, double cycle_ns)
+static int read_curve(const struct caches *caches, double cycle_ns, enum part part,
+                      struct view *view)
 {
-        caches->known = 0;
+        *view = (struct view){.points = calloc(caches->count, sizeof(*view->points))};
+        if (!view->points)
+                return -ENOMEM;
         for (size_t k = 0; k < caches->reports.count; k++)
-                caches->beyond[k] =
-                    point_beyond(caches, caches->reports.bytes[k], cycle_ns);
+                view->beyond[k] =
+                    point_of(largest_beyond(caches, caches->reports.bytes[k]),
+                             &caches->blocks[k], cycle_ns, part);
         for (size_t i = 0; i < caches->count; i++) {
-                const struct series *series = &caches->series[i];
-                if (series_count(series) == 0)
-                        continue;
-                caches->sizes[caches->known] = i;
-                caches->points[caches->known++] =
-                    point_of(size_of_point(i), series, cycle_ns);
+                struct latency_point point =
+                    point_of(size_of_point(i), &caches->series[i], cycle_ns, part);
+                if (!isnan(point.ns))
+                        view->points[view->known++] = point;
         }
+        return 0;
 }
 
 /* Whether the curve includes memory. */
-static bool curve_reaches(const struct caches *caches)
+static bool curve_reaches(const struct view *view)
 {
-        return caches->known > 0 &&
-               survey_reaches_memory(caches->points[caches->known - 1].size_bytes);
+        return view->known > 0 &&
+               survey_reaches_memory(view->points[view->known - 1].size_bytes);
 }
 
-/* Finds the levels with a plateau; MEMORY_NS gets the latency of the largest sizes. */
-static size_t find_levels(const struct caches *caches, struct plateau *plateaus,
-                          double *memory_ns)
+/* Finds the levels with a plateau. */
+static void find_levels(const struct reports *reports, struct view *view)
 {
-        const struct reports *reports = &caches->reports;
-        size_t found =
-            curve_plateaus(caches->points, caches->known, plateaus, PLATEAUS_MAX);
+        struct plateau *plateaus = view->levels;
+        size_t found = curve_plateaus(view->points, view->known, plateaus, PLATEAUS_MAX);
         found = curve_merge_plateaus(plateaus, found, reports->bytes, reports->count);
-        *memory_ns = found > 0 ? plateaus[found - 1].ns : NAN;
-        size_t levels =
-            curve_cache_levels(plateaus, found, reports->count, curve_reaches(caches));
-        size_t steady = levels <= reports->count ? levels : reports->count + 1;
-        curve_steady_latencies(caches->beyond, plateaus, steady);
-        return levels;
+        view->memory_ns = found > 0 ? plateaus[found - 1].ns : NAN;
+        view->found =
+            curve_cache_levels(plateaus, found, reports->count, curve_reaches(view));
+        size_t steady = view->found <= reports->count ? view->found : reports->count + 1;
+        curve_steady_latencies(view->beyond, plateaus, steady);
 }
 
 static void find_figures(struct caches *caches)
 {
-        struct plateau plateaus[PLATEAUS_MAX];
-        double memory_ns;
-        read_curve(caches, 1);
-        size_t levels = find_levels(caches, plateaus, &memory_ns);
-        for (size_t i = 0; i < caches->known; i++) {
-                const struct latency_point *point = &caches->points[i];
-                bool *figure = &caches->figures[caches->sizes[i]];
-                *figure = false;
-                for (size_t k = 0; k < levels; k++)
-                        *figure |= point->ns <= plateaus[k].ns * NEAR &&
-                                   point->ns >= plateaus[k].ns / NEAR;
+        struct view view;
+        if (read_curve(caches, 1, WHOLE, &view) == 0)
+                find_levels(&caches->reports, &view);
+        for (size_t i = 0; i < caches->count; i++) {
+                double ns = series_estimate(&caches->series[i]).value;
+                caches->figures[i] = false;
+                for (size_t k = 0; k < view.found; k++)
+                        caches->figures[i] |= ns <= view.levels[k].ns * NEAR &&
+                                              ns >= view.levels[k].ns / NEAR;
         }
+        free(view.points);
 }
 
 static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
@@ -251,160 +245,209 @@ static int caches_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-/* Whether a size determines the level NUMBER: it has the level's latency, or is just
- * beyond the previous level. */
-static bool is_told(const struct caches *caches, unsigned number,
-                    const struct plateau *level)
-{
-        uint64_t before = number > 1 ? caches->reports.bytes[number - 2] : 0;
-        for (size_t i = 0; i < caches->known; i++) {
-                const struct latency_point *point = &caches->points[i];
-                bool near =
-                    point->ns <= level->ns * NEAR && point->ns >= level->ns / NEAR;
-                if ((near || curve_is_beyond(point->size_bytes, before)) &&
-                    !series_is_worthless(&caches->series[caches->sizes[i]]))
-                        return true;
-        }
-        return false;
-}
-
 /* How a level's latency and size were found. */
 static const char OF_PLATEAU[] = "plateau", OF_SIZES_BEYOND[] = "sizes-just-beyond";
 
-/* PLATEAU is NULL if the level is unknown. */
-static json_t *level_json(const struct survey *survey, unsigned level,
-                          const struct plateau *plateau, const char *basis)
+/* Appends reported levels without a plateau, up to the first unidentified one. Without
+ * memory for comparison, the last level cannot be identified. */
+static void find_hidden_levels(const struct reports *reports, struct view *view)
 {
-        double ns = plateau ? plateau->ns : NAN;
-        return json_pack(
-            "{s:i, s:o, s:I, s:i, s:o, s:o, s:o, s:o}", "level", (int)level, "size_bytes",
-            plateau ? json_integer((json_int_t)plateau->capacity_bytes) : json_null(),
-            "reported_bytes", (json_int_t)reported_cache_bytes(level), "reported_ways",
-            (int)reported_cache_ways(level), "latency_ns", survey_number(ns),
-            "latency_cycles", survey_number(ns * survey->core_ghz), "error",
-            survey_number(plateau ? plateau->error : NAN), "basis",
-            plateau ? json_string(basis) : json_null());
-}
-
-static void add_level(struct survey *survey, const struct caches *caches,
-                      const struct plateau *plateau, const char *basis, json_t *levels)
-{
-        unsigned level = (unsigned)json_array_size(levels) + 1;
-        bool told = is_told(caches, level, plateau);
-        if (told)
-                survey_noise(survey, plateau->error, "the latency of L%u", level);
-        else
-                survey_leave_out(survey, "L%u (each of its few visits was interrupted)",
-                                 level);
-        json_array_append_new(levels,
-                              level_json(survey, level, told ? plateau : NULL, basis));
-}
-
-/* Appends reported levels without a plateau to the FOUND levels, up to the first
- * unidentified one; returns the new number. */
-static size_t find_hidden_levels(const struct caches *caches, double memory_ns,
-                                 struct plateau *plateaus, size_t found)
-{
-        const struct reports *reports = &caches->reports;
-        while (
-            found > 0 && found < reports->count &&
-            curve_hidden_level(&caches->beyond[found - 1], memory_ns, &plateaus[found]))
-                found++;
-        return found;
+        size_t *all = &view->all;
+        *all = view->found;
+        while (curve_reaches(view) && *all > 0 && *all < reports->count &&
+               curve_hidden_level(&view->beyond[*all - 1], view->memory_ns,
+                                  &view->levels[*all]))
+                (*all)++;
 }
 
 /* The latency after the COUNT levels: of memory, or of an unidentified reported level. */
-static double next_ns(const struct caches *caches, const struct plateau *levels,
-                      size_t count, double memory_ns)
+static double next_ns(const struct reports *reports, const struct view *view,
+                      size_t count)
+{
+        if (count == 0 || count >= reports->count)
+                return view->memory_ns;
+        return fmin(view->beyond[count - 1].ns, NEXT_LIKE * view->levels[count - 1].ns);
+}
+
+/* Sets the number of levels that are certainly not memory. */
+static void find_certain_levels(const struct caches *caches, struct view *view)
 {
         const struct reports *reports = &caches->reports;
-        if (count == 0 || count >= reports->count)
-                return memory_ns;
-        return fmin(caches->beyond[count - 1].ns, NEXT_LIKE * levels[count - 1].ns);
+        size_t i = 0;
+        while (i < view->all &&
+               !curve_may_be_memory(&view->levels[i],
+                                    i < reports->count ? reports->bytes[i] : 0,
+                                    view->memory_ns, caches->small_pages))
+                i++;
+        view->certain = i;
+}
+
+static void set_capacities(const struct reports *reports, struct view *view, size_t count)
+{
+        curve_capacities(view->points, view->known, next_ns(reports, view, count),
+                         view->levels, count);
+}
+
+/* The levels by PART of the visits. The caller frees the points. */
+static int view_levels(const struct survey *survey, const struct caches *caches,
+                       enum part part, struct view *view)
+{
+        const struct reports *reports = &caches->reports;
+        int rc = read_curve(caches, 1 / survey->core_ghz, part, view);
+        if (rc < 0)
+                return rc;
+        find_levels(reports, view);
+        find_hidden_levels(reports, view);
+        set_capacities(reports, view, view->all);
+        find_certain_levels(caches, view);
+        if (view->certain < view->all)
+                set_capacities(reports, view, view->certain);
+        return 0;
+}
+
+/* NAN: PART of the visits do not tell the level. */
+static double level_ns(const struct view *view, size_t level)
+{
+        return level < view->certain ? view->levels[level].ns : NAN;
+}
+
+static double level_bytes(const struct view *view, size_t level)
+{
+        return level < view->certain ? (double)view->levels[level].capacity_bytes : NAN;
+}
+
+static struct estimate
+level_estimate(const struct caches *caches, const struct view *views, size_t level,
+               double (*figure)(const struct view *view, size_t level))
+{
+        double values[PARTS];
+        for (enum part part = 0; part < PARTS; part++)
+                values[part] = figure(&views[part], level);
+        struct estimate estimate = estimate_of_parts(values);
+        if (level > 0)
+                estimate.disturbance =
+                    series_estimate(&caches->blocks[level - 1]).disturbance;
+        return estimate;
+}
+
+/* The size of LEVEL, from 0. A private cache has its reported size if the curve is near;
+ * others use the last cache too. 0: not known. */
+static double size_of_level(struct survey *survey, const struct caches *caches,
+                            const struct view *views, size_t level)
+{
+        const struct reports *reports = &caches->reports;
+        struct estimate bytes = level_estimate(caches, views, level, level_bytes);
+        bool private = level + 1 < reports->count;
+        double ratio = private ? bytes.value / (double)reports->bytes[level] : NAN;
+        if (ratio < SIZE_NEAR && ratio > 1 / SIZE_NEAR)
+                return (double)reports->bytes[level];
+        return survey_known(survey, &bytes, "the size of L%zu", level + 1);
+}
+
+static json_t *level_json(struct survey *survey, const struct caches *caches,
+                          const struct view *views, size_t index)
+{
+        unsigned level = (unsigned)index + 1;
+        double ns = NAN, bytes = NAN, error = NAN;
+        if (index < views[WHOLE].certain) {
+                struct estimate latency = level_estimate(caches, views, index, level_ns);
+                ns = survey_known(survey, &latency, "the latency of L%u", level);
+                bytes = size_of_level(survey, caches, views, index);
+                error = views[WHOLE].levels[index].error;
+        }
+        const char *basis = isnan(ns)                    ? NULL
+                            : index < views[WHOLE].found ? OF_PLATEAU
+                                                         : OF_SIZES_BEYOND;
+        return json_pack(
+            "{s:i, s:o, s:I, s:i, s:o, s:o, s:o, s:o}", "level", (int)level, "size_bytes",
+            isnan(bytes) ? json_null() : json_integer((json_int_t)bytes),
+            "reported_bytes", (json_int_t)reported_cache_bytes(level), "reported_ways",
+            (int)reported_cache_ways(level), "latency_ns", survey_number(ns),
+            "latency_cycles", survey_number(ns * survey->core_ghz), "error",
+            survey_number(isnan(ns) ? NAN : error), "basis",
+            basis ? json_string(basis) : json_null());
 }
 
 /* DOUBTFUL: a plateau that may be memory. */
 static void leave_out_level(struct survey *survey, const struct plateau *doubtful,
-                            json_t *levels)
+                            size_t level)
 {
-        unsigned level = (unsigned)json_array_size(levels) + 1;
         if (doubtful)
                 survey_leave_out(survey,
-                                 "L%u (sizes up to %llu KiB take %.0f ns, which may be "
+                                 "L%zu (sizes up to %llu KiB take %.0f ns, which may be "
                                  "memory's latency with fewer misses of the TLB)",
                                  level,
                                  (unsigned long long)doubtful->capacity_bytes >> 10,
                                  doubtful->ns);
         else
-                survey_leave_out(survey,
-                                 "L%u (the system reports it, and sizes just beyond L%u "
-                                 "have the latency of memory: others use all of it)",
-                                 level, level - 1);
-        json_array_append_new(levels, level_json(survey, level, NULL, NULL));
+                survey_leave_out(
+                    survey,
+                    "L%zu (the system reports it, and sizes just beyond L%zu "
+                    "have the latency of memory: others use all of it)",
+                    level, level - 1);
 }
 
-/* The number of levels among COUNT that are certainly not memory. */
-static size_t certain_levels(const struct caches *caches, const struct plateau *levels,
-                             size_t count, double memory_ns)
+static json_t *levels_json(struct survey *survey, const struct caches *caches,
+                           const struct view *views)
 {
-        const struct reports *reports = &caches->reports;
-        size_t i = 0;
-        while (i < count && !curve_may_be_memory(
-                                &levels[i], i < reports->count ? reports->bytes[i] : 0,
-                                memory_ns, caches->small_pages))
-                i++;
-        return i;
-}
-
-static void set_capacities(const struct caches *caches, struct plateau *levels,
-                           size_t count, double memory_ns)
-{
-        curve_capacities(caches->points, caches->known,
-                         next_ns(caches, levels, count, memory_ns), levels, count);
-}
-
-static json_t *levels_json(struct survey *survey, const struct caches *caches)
-{
-        struct plateau plateaus[PLATEAUS_MAX];
-        double memory_ns;
-        size_t found = find_levels(caches, plateaus, &memory_ns), all = found;
+        const struct view *whole = &views[WHOLE];
         json_t *levels = json_array();
-        /* Without memory for comparison, the last level cannot be identified. */
-        if (curve_reaches(caches))
-                all = find_hidden_levels(caches, memory_ns, plateaus, found);
-        set_capacities(caches, plateaus, all, memory_ns);
-        size_t certain = certain_levels(caches, plateaus, all, memory_ns);
-        if (certain < all)
-                set_capacities(caches, plateaus, certain, memory_ns);
-        for (size_t i = 0; i < certain; i++)
-                add_level(survey, caches, &plateaus[i],
-                          i < found ? OF_PLATEAU : OF_SIZES_BEYOND, levels);
-        for (size_t i = certain; curve_reaches(caches) && i < caches->reports.count; i++)
-                leave_out_level(survey, i < all ? &plateaus[i] : NULL, levels);
+        size_t most = whole->certain;
+        if (curve_reaches(whole) && most < caches->reports.count)
+                most = caches->reports.count;
+        for (size_t i = 0; i < most; i++) {
+                if (i >= whole->certain)
+                        leave_out_level(survey, i < whole->all ? &whole->levels[i] : NULL,
+                                        i + 1);
+                json_array_append_new(levels, level_json(survey, caches, views, i));
+        }
         return levels;
+}
+
+/* The points that both halves of the visits agree on. */
+static json_t *curve_json(struct survey *survey, const struct caches *caches)
+{
+        json_t *curve = json_array();
+        for (size_t i = 0; i < caches->count; i++) {
+                struct estimate cycles = survey_estimate(survey, &caches->series[i]);
+                if (survey_repeats(&cycles))
+                        json_array_append_new(
+                            curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
+                                             (json_int_t)size_of_point(i), "ns",
+                                             cycles.value / survey->core_ghz, "error",
+                                             survey_number(estimate_error(&cycles))));
+        }
+        return curve;
+}
+
+/* Whether any CPUs are apart that should share a cache. */
+static bool stay_far(const struct places *places, const struct view *view)
+{
+        double cache_ns =
+            places_cache_ns(level_ns(view, 2), view->levels[2].error, level_ns(view, 1));
+        bool far = false;
+        for (size_t i = 0; places && i < places_pairs(places); i++) {
+                struct places_pair pair = places_pair(places, i);
+                far |= places_stay_far(&pair, cache_ns);
+        }
+        return far;
 }
 
 static json_t *caches_result(struct survey *survey, void *state)
 {
-        struct caches *caches = state;
-        json_t *curve = json_array();
-        read_curve(caches, 1 / survey->core_ghz);
-        for (size_t i = 0; i < caches->count; i++) {
-                survey_estimate(survey, &caches->series[i]);
-                if (is_beyond(caches, i))
-                        survey_estimate(survey, &caches->blocks[i]);
-        }
-        for (size_t i = 0; i < caches->known; i++) {
-                const struct latency_point *point = &caches->points[i];
-                if (!series_is_worthless(&caches->series[caches->sizes[i]]))
-                        survey->largest = *point;
-                json_array_append_new(curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
-                                                       (json_int_t)point->size_bytes,
-                                                       "ns", point->ns, "error",
-                                                       survey_number(point->error)));
-        }
-        return json_pack("{s:o, s:o}", "curve", curve, "levels",
-                         levels_json(survey, caches));
+        const struct caches *caches = state;
+        struct view views[PARTS] = {0};
+        json_t *levels = NULL;
+        int rc = 0;
+        for (enum part part = 0; rc == 0 && part < PARTS; part++)
+                rc = view_levels(survey, caches, part, &views[part]);
+        if (rc == 0)
+                levels = levels_json(survey, caches, views);
+        survey->far = stay_far(survey->places, &views[WHOLE]);
+        for (enum part part = 0; part < PARTS; part++)
+                free(views[part].points);
+        return json_pack("{s:o, s:o}", "curve", curve_json(survey, caches), "levels",
+                         levels);
 }
 
 const struct survey_part survey_caches = {
@@ -471,43 +514,24 @@ static int memory_sweep(struct survey *survey, void *state, struct diag *diag)
         return 0;
 }
 
-/* The latency of NODE's memory. Without trustworthy visits, uses the end of the caches'
- * curve: the same chase with as much data. NAN and a note if both are missing. */
-static struct latency_point memory_point(struct survey *survey,
-                                         const struct memory *memory, int node)
-{
-        const struct series *series = &memory->series[node];
-        struct estimate estimate = survey_shortest(survey, series);
-        struct latency_point point = {survey->data_bytes, estimate.value,
-                                      estimate_error(&estimate)};
-        char name[48];
-        snprintf(name, sizeof(name), "the latency of memory on node %d", node);
-        if (series_is_worthless(series) && memory->nodes == 1 &&
-            survey->largest.size_bytes >= survey->data_bytes / 5 * 4)
-                point = survey->largest;
-        else if (!survey_trusts(survey, series, name))
-                point.ns = NAN;
-        if (!isnan(point.ns))
-                survey_noise(survey, point.error, "%s", name);
-        return point;
-}
-
 static json_t *memory_result(struct survey *survey, void *state)
 {
         struct memory *memory = state;
         json_t *list = json_array();
-        survey->idle_ns = NAN;
         for (int node = 0; node < memory->nodes; node++) {
-                struct latency_point point = memory_point(survey, memory, node);
-                survey->idle_ns = fmin(survey->idle_ns, point.ns);
+                struct estimate latency = survey_estimate(survey, &memory->series[node]);
+                double ns = survey_known(survey, &latency,
+                                         "the latency of memory on node %d", node);
+                if (!isnan(ns) && !(survey->idle.value <= ns))
+                        survey->idle = latency;
                 json_array_append_new(
                     list,
                     json_pack("{s:i, s:o, s:o, s:o, s:I, s:b}", "node", node,
-                              "latency_ns", survey_number(point.ns), "latency_cycles",
-                              survey_number(point.ns * survey->core_ghz), "error",
-                              survey_number(point.error), "size_bytes",
-                              (json_int_t)point.size_bytes, "huge_pages",
-                              series_count(&memory->series[node]) == 0 ||
+                              "latency_ns", survey_number(ns), "latency_cycles",
+                              survey_number(ns * survey->core_ghz), "error",
+                              survey_number(isnan(ns) ? NAN : estimate_error(&latency)),
+                              "size_bytes", (json_int_t)survey->data_bytes, "huge_pages",
+                              memory->series[node].count == 0 ||
                                   memory->huge_bytes[node] >
                                       (int64_t)survey->data_bytes / 2));
         }

@@ -42,12 +42,13 @@ static int clocks_sweep(struct survey *survey, void *state, struct diag *diag)
 static json_t *clocks_result(struct survey *survey, void *state)
 {
         struct clocks *clocks = state;
-        struct estimate core = series_estimate(&clocks->core_ns);
+        struct estimate core = survey_estimate(survey, &clocks->core_ns);
+        double error = estimate_error(&core);
         survey->core_ghz = 1 / core.value;
-        survey_noise(survey, estimate_error(&core), "the core's clock");
+        survey_noise(survey, error, "the core's clock");
         return json_pack("{s:f, s:f, s:o}", "tsc_ghz",
                          1 / series_estimate(&clocks->tsc_ns).value, "core_ghz",
-                         survey->core_ghz, "error", survey_number(estimate_error(&core)));
+                         survey->core_ghz, "error", survey_number(error));
 }
 
 const struct survey_part survey_clocks = {
@@ -177,9 +178,12 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
         enum { INSTRUCTIONS = 102 }; /* per repeat */
         struct core *core = state;
         survey_progress(survey, "the core");
-        if (survey_wants(survey, &core->instruction_ns, false))
-                survey_code(survey, run_independent, INSTRUCTIONS, &core->instruction_ns);
-        visit_branches(survey, core);
+        for (size_t visit = 0; visit < survey->sweep_visits; visit++) {
+                if (survey_wants(survey, &core->instruction_ns, false))
+                        survey_code(survey, run_independent, INSTRUCTIONS,
+                                    &core->instruction_ns);
+                visit_branches(survey, core);
+        }
         return survey->reaches_memory && survey_wants(survey, &core->gather_ns, true)
                    ? visit_gather(survey, core, diag)
                    : 0;
@@ -188,64 +192,55 @@ static int core_sweep(struct survey *survey, void *state, struct diag *diag)
 void survey_misses_at_once(struct survey *survey, const struct series *gather_ns,
                            json_t *core)
 {
-        static const char name[] = "the misses outstanding at once";
-        struct estimate gather = survey_shortest(survey, gather_ns);
-        if (isnan(survey->idle_ns) || !survey_trusts(survey, gather_ns, name))
+        struct estimate gather = survey_estimate(survey, gather_ns);
+        struct estimate misses = estimate_quotient(&survey->idle, &gather);
+        double count = survey_known(survey, &misses, "the misses outstanding at once");
+        if (isnan(count))
                 return;
-        survey_noise(survey, estimate_error(&gather), "%s", name);
-        json_object_set_new(
-            core, "outstanding_misses",
-            json_real(fmin(32, fmax(1, round(survey->idle_ns / gather.value)))));
+        json_object_set_new(core, "outstanding_misses",
+                            json_real(fmin(32, fmax(1, round(count)))));
         json_object_set_new(core, "gather_ns", json_real(gather.value));
 }
 
-/* Adds the shortest of SERIES in cycles, for the preset host. */
-static void add_cycles(struct survey *survey, json_t *json, const char *key,
-                       const char *name, const struct series *series)
+/* The time of SERIES in cycles. */
+static struct estimate cycles_of(struct survey *survey, const struct series *series)
 {
-        if (survey_trusts(survey, series, name))
-                json_object_set_new(
-                    json, key,
-                    json_real(survey_shortest(survey, series).value * survey->core_ghz));
+        struct estimate ns = survey_estimate(survey, series);
+        return estimate_times(survey->core_ghz, &ns);
 }
 
-static void add_branches(struct survey *survey, const struct core *core, json_t *json)
+/* Half of the random branches are taken, half are mispredicted. Only after a
+ * misprediction does the next number wait for the test, which takes a cycle. */
+static void add_misprediction(struct survey *survey, const struct core *core,
+                              json_t *json)
 {
-        add_cycles(survey, json, "jump_cycles", "jumps", &core->jump_ns);
-        add_cycles(survey, json, "indirect_jump_cycles", "indirect jumps",
-                   &core->indirect_jump_ns);
-        add_cycles(survey, json, "call_cycles", "calls", &core->call_ns);
-        static const char name[] = "what a wrong prediction costs";
-        if (!survey_trusts(survey, &core->random_ns, name) ||
-            !survey_trusts(survey, &core->never_ns, name) ||
-            !survey_trusts(survey, &core->always_ns, name))
-                return;
-        /* Half of the random branches are taken, half are mispredicted. Only after a
-         * misprediction does the next number wait for the test, which takes a cycle. */
-        const double test_cycles = 1;
-        double right_ns = (survey_shortest(survey, &core->never_ns).value +
-                           survey_shortest(survey, &core->always_ns).value) /
-                          2;
-        double wrong_ns =
-            2 * (survey_shortest(survey, &core->random_ns).value - right_ns);
-        double cycles = wrong_ns * survey->core_ghz - test_cycles;
-        if (cycles > 0)
-                json_object_set_new(json, "mispredict_cycles", json_real(cycles));
-        else
-                survey_leave_out(survey,
-                                 "%s (random branches took no longer than others)", name);
+        const struct estimate test_cycle = {1, 1, 1, 1, 1, SERIES_MAX, UNDISTURBED};
+        struct estimate random = cycles_of(survey, &core->random_ns);
+        struct estimate never = cycles_of(survey, &core->never_ns);
+        struct estimate always = cycles_of(survey, &core->always_ns);
+        struct estimate right = estimate_sum(&never, 1, &always);
+        struct estimate both = estimate_times(2, &random);
+        struct estimate wrong = estimate_sum(&both, -1, &right);
+        survey_add(survey, json, "mispredict_cycles", "what a wrong prediction costs",
+                   estimate_sum(&wrong, -1, &test_cycle));
 }
 
 static json_t *core_result(struct survey *survey, void *state)
 {
         struct core *core = state;
-        double cycles =
-            survey_shortest(survey, &core->instruction_ns).value * survey->core_ghz;
+        struct estimate cycles = cycles_of(survey, &core->instruction_ns);
         json_t *json = json_object();
-        if (survey_trusts(survey, &core->instruction_ns, "the instructions a cycle"))
+        double width = 1 / survey_known(survey, &cycles, "the instructions a cycle");
+        if (!isnan(width))
                 json_object_set_new(json, "issue_width",
-                                    json_real(fmin(16, fmax(1, round(1 / cycles)))));
-        add_branches(survey, core, json);
+                                    json_real(fmin(16, fmax(1, round(width)))));
+        survey_add(survey, json, "jump_cycles", "jumps",
+                   cycles_of(survey, &core->jump_ns));
+        survey_add(survey, json, "indirect_jump_cycles", "indirect jumps",
+                   cycles_of(survey, &core->indirect_jump_ns));
+        survey_add(survey, json, "call_cycles", "calls",
+                   cycles_of(survey, &core->call_ns));
+        add_misprediction(survey, core, json);
         if (survey->reaches_memory)
                 survey_misses_at_once(survey, &core->gather_ns, json);
         return json;

@@ -85,28 +85,18 @@ static int kernel_sweep(struct survey *survey, void *state, struct diag *diag)
         return rc;
 }
 
-static void add_ns(struct survey *survey, json_t *json, const char *key, const char *name,
-                   const struct series *series)
-{
-        if (!survey_trusts(survey, series, name))
-                return;
-        struct estimate estimate = survey_shortest(survey, series);
-        if (!survey_is_certain(survey, &estimate, name))
-                return;
-        survey_noise(survey, estimate_error(&estimate), "%s", name);
-        json_object_set_new(json, key, json_real(estimate.value));
-}
-
 static json_t *kernel_result(struct survey *survey, void *state)
 {
         const struct kernel_costs *costs = state;
         json_t *json = json_object();
-        add_ns(survey, json, "small_fault_ns", "the first touch of a page of 4 KiB",
-               &costs->small_ns);
-        if (series_count(&costs->huge_ns) > 0) /* the machine may lack huge pages */
-                add_ns(survey, json, "huge_fault_ns",
-                       "the first touch of a page of 2 MiB", &costs->huge_ns);
-        add_ns(survey, json, "call_ns", "a system call", &costs->call_ns);
+        survey_add(survey, json, "small_fault_ns", "the first touch of a page of 4 KiB",
+                   survey_estimate(survey, &costs->small_ns));
+        if (costs->huge_ns.count > 0) /* the machine may lack huge pages */
+                survey_add(survey, json, "huge_fault_ns",
+                           "the first touch of a page of 2 MiB",
+                           survey_estimate(survey, &costs->huge_ns));
+        survey_add(survey, json, "call_ns", "a system call",
+                   survey_estimate(survey, &costs->call_ns));
         return json;
 }
 

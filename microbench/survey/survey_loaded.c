@@ -12,7 +12,7 @@
 enum { TURNS_MAX = 256, DELAYS = 9, SEATS_MAX = 2, VISITS = 2, SAMPLES_MIN = 20 };
 
 /* Turns of each point per sweep: turns are short. */
-enum { TURNS_IN_SWEEP = 4 };
+enum { TURNS_IN_SWEEP = 2 };
 
 /* Least number of turns, if time allows: consecutive turns are similar, and a few turns
  * seem more precise than they are. */
@@ -109,8 +109,9 @@ static int visit_counted(struct survey *survey, struct chase *chase,
         if (beside)
                 turn->load = point_counters_stop(beside);
         if (rc == 0) {
-                turn->ns = series_estimate(&visits).value;
-                turn->disturbance = series_disturbance(&visits);
+                struct estimate estimate = series_estimate(&visits);
+                turn->ns = estimate.value;
+                turn->disturbance = estimate.disturbance;
         }
         return rc;
 }
@@ -229,21 +230,20 @@ static struct turns turns_of(const struct survey *survey,
         return turns;
 }
 
-/* The bandwidth that the load reaches: the upper quartile of its turns. */
-static double reached_gbs(const struct turns *turns)
+/* The time of a byte while the load has most bandwidth. */
+static struct estimate byte_ns(const struct turns *turns)
 {
-        double gbs[TURNS_MAX];
+        struct series series = {0};
         for (size_t i = 0; i < turns->count; i++)
-                gbs[i] = turns->turns[i]->gbs;
-        estimate_sort(gbs, turns->count);
-        return gbs[(turns->count - 1) - (turns->count - 1) / 4];
+                series_add(&series, 1 / turns->turns[i]->gbs, UNDISTURBED);
+        return series_estimate(&series);
 }
 
 /* The latencies of the turns; turns with a hindered load count only if others are too
  * few. */
 static void latencies(const struct turns *turns, struct series *series)
 {
-        double least = turns->count > 0 ? REACHED * reached_gbs(turns) : 0;
+        double least = REACHED / byte_ns(turns).value;
         *series = (struct series){0};
         for (size_t i = 0; i < turns->count; i++) {
                 const struct turn *turn = turns->turns[i];
@@ -318,14 +318,19 @@ static double load_fb_full(const struct turn *turn)
         return turn->load.fb_full_share;
 }
 
+/* A point by the turns: all traffic, and the latency beside it. */
+struct point_figures {
+        struct estimate gbs, ns;
+        double lmrl_cycles;
+};
+
 static json_t *point_json(const struct survey *survey, const struct loaded_point *loaded,
-                          const struct turns *turns, const struct load_point *point,
-                          double error)
+                          const struct turns *turns, const struct point_figures *point)
 {
-        json_t *json =
-            json_pack("{s:i, s:i, s:f, s:f, s:o}", "threads", (int)survey->cpus.count - 1,
-                      "delay_nops", (int)loaded->delay_nops, "gbs", point->gbs,
-                      "latency_ns", point->ns, "error", survey_number(error));
+        json_t *json = json_pack(
+            "{s:i, s:i, s:f, s:f, s:o}", "threads", (int)survey->cpus.count - 1,
+            "delay_nops", (int)loaded->delay_nops, "gbs", point->gbs.value, "latency_ns",
+            point->ns.value, "error", survey_number(estimate_error(&point->ns)));
         add_measured(json, "lmrl_cycles", point->lmrl_cycles);
         add_measured(json, "sampling_latency_cycles", sampling_cycles(loaded));
         add_measured(json, "load_lmrl_cycles", median_of(turns, load_lmrl));
@@ -333,70 +338,83 @@ static json_t *point_json(const struct survey *survey, const struct loaded_point
         return json;
 }
 
-/* Leaves out a point without turns. */
-static void leave_out(struct survey *survey, const struct loaded_point *point)
+/* Reads a point; CURVE gets it if its latency is known. */
+static void read_point(struct survey *survey, const struct loaded_point *source,
+                       const struct turns *turns, struct point_figures *point,
+                       json_t *curve)
 {
-        char name[64];
-        snprintf(name, sizeof(name), "the latency beside a load with delay %u",
-                 point->delay_nops);
-        survey_leave_unvisited(survey, name);
+        struct series series;
+        latencies(turns, &series);
+        struct estimate byte = byte_ns(turns), own_byte;
+        point->ns = survey_estimate(survey, &series);
+        own_byte = estimate_times(1.0 / KERNEL_LINE_BYTES, &point->ns);
+        struct estimate load = estimate_inverse(&byte), own = estimate_inverse(&own_byte);
+        point->gbs = estimate_sum(&load, 1, &own);
+        point->lmrl_cycles = median_of(turns, chase_lmrl);
+        if (isnan(survey_known(survey, &point->ns,
+                               "the latency beside a load with delay %u",
+                               source->delay_nops)) ||
+            isnan(survey_known(survey, &point->gbs,
+                               "the bandwidth of a load with delay %u",
+                               source->delay_nops)))
+                return;
+        json_t *json = point_json(survey, source, turns, point);
+        add_range(&series, json);
+        json_array_append_new(curve, json);
 }
 
-/* Reads the measured points: CURVE gets all, POINTS gets the points with a reliable
- * latency. */
-static size_t read_points(struct survey *survey, const struct loaded *loaded,
-                          struct load_point *points, json_t *curve)
+/* The knee by PART of the turns; POINTS gets the sorted curve. */
+static double knee_of(const struct survey *survey, const struct point_figures *figures,
+                      size_t count, enum part part, struct load_point *points)
 {
-        size_t measured = 0;
-        for (size_t i = 0; i < loaded->count; i++) {
-                const struct loaded_point *source = &loaded->points[i];
-                struct turns turns = turns_of(survey, source);
-                struct series series;
-                if (turns.count == 0) {
-                        leave_out(survey, source);
-                        continue;
-                }
-                latencies(&turns, &series);
-                struct estimate estimate = survey_estimate(survey, &series);
-                struct load_point *point = &points[measured];
-                survey_noise(survey, estimate_error(&estimate),
-                             "the latency beside a load with delay %u",
-                             source->delay_nops);
-                *point = (struct load_point){
-                    .gbs = reached_gbs(&turns) + KERNEL_LINE_BYTES / estimate.value,
-                    .ns = estimate.value,
-                    .lmrl_cycles = median_of(&turns, chase_lmrl),
-                };
-                json_t *json =
-                    point_json(survey, source, &turns, point, estimate_error(&estimate));
-                add_range(&series, json);
-                json_array_append_new(curve, json);
-                measured += !series_is_worthless(&series);
+        for (size_t i = 0; i < count; i++)
+                points[i] =
+                    (struct load_point){.gbs = estimate_part(&figures[i].gbs, part),
+                                        .ns = estimate_part(&figures[i].ns, part),
+                                        .lmrl_cycles = figures[i].lmrl_cycles};
+        return curve_knee_gbs(points, count, estimate_part(&survey->idle, part),
+                              KNEE_FACTOR);
+}
+
+/* A missing knee is certain only with all points. */
+static void add_knee(struct survey *survey, const struct loaded *loaded,
+                     const struct point_figures *figures, size_t count, json_t *json)
+{
+        struct load_point points[DELAYS];
+        double knees[PARTS];
+        for (enum part part = PARTS; part-- > 0;)
+                knees[part] = knee_of(survey, figures, count, part, points);
+        if (isnan(knees[WHOLE]) && isnan(knees[EARLY]) && isnan(knees[LATE])) {
+                if (json_array_size(json_object_get(json, "curve")) == loaded->count)
+                        json_object_set_new(json, "knee_gbs", json_null());
+        } else if (survey_add(survey, json, "knee_gbs",
+                              "the bandwidth where latency has grown by a quarter",
+                              estimate_of_parts(knees))) {
+                add_measured(json, "lmrl_threshold_cycles",
+                             curve_lmrl_at(points, count, knees[WHOLE]));
         }
-        return measured;
 }
 
 static json_t *loaded_result(struct survey *survey, void *state)
 {
         const struct loaded *loaded = state;
-        struct load_point points[DELAYS];
+        struct point_figures figures[DELAYS];
+        size_t count = 0;
         json_t *curve = json_array();
-        size_t count = read_points(survey, loaded, points, curve);
+        for (size_t i = 0; i < loaded->count; i++) {
+                struct turns turns = turns_of(survey, &loaded->points[i]);
+                read_point(survey, &loaded->points[i], &turns, &figures[count], curve);
+                count += turns.count > 0;
+        }
         struct turns idle = turns_of(survey, &loaded->idle);
         json_t *json = json_pack("{s:o}", "curve", curve);
         add_measured(json, "idle_lmrl_cycles", median_of(&idle, chase_lmrl));
         add_measured(json, "idle_sampling_latency_cycles",
                      sampling_cycles(&loaded->idle));
-        if (isnan(survey->idle_ns))
+        if (isnan(survey->idle.value))
                 return json;
-        double knee = curve_knee_gbs(points, count, survey->idle_ns, KNEE_FACTOR);
-        json_object_set_new(json, "idle_ns", json_real(survey->idle_ns));
-        /* A missing knee is certain only with all points. */
-        if (!isnan(knee) || count == loaded->count)
-                json_object_set_new(json, "knee_gbs", survey_number(knee));
-        if (!isnan(knee))
-                add_measured(json, "lmrl_threshold_cycles",
-                             curve_lmrl_at(points, count, knee));
+        json_object_set_new(json, "idle_ns", json_real(survey->idle.value));
+        add_knee(survey, loaded, figures, count, json);
         return json;
 }
 

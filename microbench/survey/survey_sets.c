@@ -94,16 +94,16 @@ static json_t *sets_result(struct survey *survey, void *state)
         for (size_t i = 0; i < SOURCES; i++) {
                 char name[48];
                 snprintf(name, sizeof(name), "l1d_sets.%s", names[i]);
-                if (sets->loads[i].pages == 0 ||
-                    !survey_trusts(survey, &sets->one[i], name) ||
-                    !survey_trusts(survey, &sets->two[i], name))
+                if (sets->loads[i].pages == 0)
                         continue;
-                json_object_set_new(
-                    json, names[i],
-                    json_pack("{s:f, s:f}", "one_set_cycles",
-                              survey_shortest(survey, &sets->one[i]).value,
-                              "two_sets_cycles",
-                              survey_shortest(survey, &sets->two[i]).value));
+                struct estimate one = survey_estimate(survey, &sets->one[i]);
+                struct estimate two = survey_estimate(survey, &sets->two[i]);
+                json_t *level = json_object();
+                bool known = survey_add(survey, level, "one_set_cycles", name, one) &&
+                             survey_add(survey, level, "two_sets_cycles", name, two);
+                if (known)
+                        json_object_set(json, names[i], level);
+                json_decref(level);
         }
         return json;
 }

@@ -68,7 +68,7 @@ static bool wants_place(const struct survey *survey, const struct sharing *shari
                 return false;
         survey_read_visits(survey, &sharing->visits, survey_place(survey, &here),
                            &series);
-        return series_count(&series) < survey->visits_min && !survey_is_late(survey);
+        return series.count < survey->visits_min && !survey_is_late(survey);
 }
 
 /* Makes only some visits if the CPUs are not together. */
@@ -135,13 +135,9 @@ static json_t *sharing_result(struct survey *survey, void *state)
         json_object_set_new(json, "cpu", json_integer(survey->cpus.cpus[0]));
         json_object_set_new(json, "writer",
                             json_integer(survey->cpus.cpus[sharing->writer]));
-        if (!survey_trusts(survey, &series, name))
+        struct estimate estimate = survey_estimate(survey, &series);
+        if (!survey_add(survey, json, "modified_ns", name, estimate))
                 return json;
-        struct estimate estimate = survey_shortest(survey, &series);
-        if (!survey_is_certain(survey, &estimate, name))
-                return json;
-        survey_noise(survey, estimate_error(&estimate), "%s", name);
-        json_object_set_new(json, "modified_ns", json_real(estimate.value));
         json_object_set_new(json, "modified_cycles",
                             json_real(estimate.value * survey->core_ghz));
         json_object_set_new(json, "error", survey_number(estimate_error(&estimate)));

@@ -5,7 +5,14 @@
 
 #include "curve.h"
 #include "elapsed.h"
+#include "reported.h"
 #include "survey.h"
+
+/* Sizes within this ratio of the reported ones are the reported ones. */
+static const double NEAR = 2;
+
+/* Steps that cost less cost nothing. */
+static const double FREE_CYCLES = 0.1;
 
 enum {
         SMALL_PAGE_BYTES = 4096,
@@ -16,7 +23,8 @@ enum {
         TLB_COARSE_POINTS = 2 * TLB_COARSE_OCTAVES,
         TLB_POINTS = TLB_COARSE_POINTS + 4 * TLB_FINE_OCTAVES + 1,
         WALKERS_MAX = 16,
-        MAPPINGS = 4 /* of the pages that give the walk's cost, per sweep */
+        MAPPINGS = 8, /* of the pages that give the walk's cost, per sweep */
+        PAIRS_MAX = TLB_POINTS + MAPPINGS - 1
 };
 
 struct tlb {
@@ -80,25 +88,35 @@ static bool wants_point(const struct survey *survey, const struct tlb *tlb, size
                survey_wants(survey, &tlb->series[2 * index + 1], walks);
 }
 
-/* Visits the wanted points from FIRST, as many as fit the memory at once; NEXT gets the
- * next point. */
+/* The number of chases' pairs in a sweep. The cost of a walk differs between mappings
+ * more than between visits: the last point has several, at once so that no other has its
+ * memory. */
+static size_t pairs_of(const struct survey *survey, const struct tlb *tlb)
+{
+        bool more = tlb->count == TLB_POINTS && !survey->quick && !survey_is_late(survey);
+        return tlb->count + (more ? MAPPINGS - 1 : 0);
+}
+
+/* Visits the wanted points from pair FIRST, as many as fit the memory at once; NEXT gets
+ * the next pair. */
 static int visit_group(struct survey *survey, struct tlb *tlb, size_t first, size_t *next,
                        struct diag *diag)
 {
-        struct chase chases[2 * TLB_POINTS];
-        struct series *series[2 * TLB_POINTS];
+        struct chase chases[2 * PAIRS_MAX];
+        struct series *series[2 * PAIRS_MAX];
         uint64_t bytes = 0;
-        size_t opened = 0, i = first;
+        size_t opened = 0, i = first, end = pairs_of(survey, tlb);
         int rc = 0;
-        for (; rc == 0 && i < tlb->count; i++) {
-                if (!wants_point(survey, tlb, i))
+        for (; rc == 0 && i < end; i++) {
+                size_t point = i < tlb->count ? i : tlb->count - 1;
+                if (!wants_point(survey, tlb, point))
                         continue;
-                bytes += bytes_of_point(i);
+                bytes += bytes_of_point(point);
                 if (opened > 0 && bytes > bytes_for_all(survey))
                         break;
-                series[opened] = &tlb->series[2 * i];
-                series[opened + 1] = &tlb->series[2 * i + 1];
-                rc = open_pages(pages_of_point(i), &chases[opened], diag);
+                series[opened] = &tlb->series[2 * point];
+                series[opened + 1] = &tlb->series[2 * point + 1];
+                rc = open_pages(pages_of_point(point), &chases[opened], diag);
                 opened += rc == 0 ? 2 : 0;
         }
         *next = i;
@@ -173,28 +191,12 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
         survey_progress(survey, "TLB");
         size_t next;
         int rc = 0;
-        for (size_t i = 0; rc == 0 && i < tlb->count; i = next)
+        for (size_t i = 0; rc == 0 && i < pairs_of(survey, tlb); i = next)
                 rc = visit_group(survey, tlb, i, &next, diag);
-        /* The cost of a walk differs between mappings more than between visits. */
-        for (size_t i = 1; rc == 0 && i < MAPPINGS && tlb->count == TLB_POINTS &&
-                           !survey->quick && !survey_is_late(survey);
-             i++)
-                rc = visit_group(survey, tlb, TLB_POINTS - 1, &next, diag);
         if (rc == 0 && tlb->count == TLB_POINTS &&
             survey_wants(survey, &tlb->apart_ns, false))
                 rc = visit_loads(tlb, diag);
         return rc;
-}
-
-/* The cost of the second level: at the middle, in octaves, between both reaches. */
-static double second_ns(const struct page_point *points, size_t count, double first,
-                        double second)
-{
-        double middle = sqrt(first * second);
-        size_t i = 0;
-        while (i + 1 < count && (double)points[i].pages < middle)
-                i++;
-        return fmax(0, points[i].ns);
 }
 
 /* The number of points, from the smallest, that cost less than LIMIT_NS; at least one. */
@@ -206,93 +208,128 @@ static size_t points_below(const struct page_point *points, size_t count, double
         return i > 0 ? i : 1;
 }
 
+/* The pages that both levels hold. */
+struct reach {
+        double first, second;
+};
+
+/* The reach by PART of the visits: up to the first point that costs a cycle, and where
+ * walks begin. */
+static struct reach reach_of(const struct survey *survey, const struct estimate *costs,
+                             enum part part)
+{
+        struct page_point points[TLB_POINTS];
+        for (size_t i = 0; i < TLB_POINTS; i++)
+                points[i] = (struct page_point){pages_of_point(i),
+                                                estimate_part(&costs[i], part)};
+        curve_settle_costs(points, TLB_POINTS);
+        size_t beyond = points_below(points, TLB_POINTS, 1 / survey->core_ghz);
+        double first = (double)points[beyond - 1].pages;
+        return (struct reach){first, beyond < TLB_POINTS
+                                         ? curve_second_reach(points, TLB_POINTS, beyond)
+                                         : first};
+}
+
+/* The entries of LEVEL: as reported if the measured REACH is near, because a hypervisor
+ * may report any number. */
+static double entries_of(struct survey *survey, unsigned level, struct estimate reach)
+{
+        double reported = reported_tlb_pages(level), ratio = reach.value / reported;
+        return ratio > 1 / NEAR && ratio < NEAR
+                   ? reported
+                   : survey_known(survey, &reach, "the reach of level %u of the TLB",
+                                  level);
+}
+
+/* The cost of the second level is at the middle, in octaves, between both reaches. */
+static size_t point_in_second(double first, double second)
+{
+        size_t i = 0;
+        while (i + 1 < TLB_POINTS && (double)pages_of_point(i) < sqrt(first * second))
+                i++;
+        return i;
+}
+
 /* Adds figures that need the whole curve, from the first level's reach to steps that
  * always walk. A hit in the first level is free, a hit in the second costs a few cycles.
  */
-static void add_levels(const struct survey *survey, const struct tlb *tlb,
-                       const struct page_point *points, double walk_ns, json_t *json)
+static void add_reaches(struct survey *survey, const struct estimate *costs, json_t *json)
 {
-        size_t beyond = points_below(points, tlb->count, 1 / survey->core_ghz);
-        json_int_t first = (json_int_t)points[beyond - 1].pages, second = first;
-        if (beyond < tlb->count)
-                second = (json_int_t)curve_second_reach(points, tlb->count, beyond);
-        double hit_ns = second_ns(points, tlb->count, (double)first, (double)second);
-        double walkers = round(walk_ns / series_estimate(&tlb->apart_ns).value);
-        json_object_set_new(json, "first_pages", json_integer(first));
-        json_object_set_new(json, "second_pages", json_integer(second));
-        json_object_set_new(json, "second_cycles", json_real(hit_ns * survey->core_ghz));
-        json_object_set_new(
-            json, "first_load_cycles",
-            json_real(series_estimate(&tlb->first_ns).least * survey->core_ghz));
-        json_object_set_new(
-            json, "second_load_cycles",
-            json_real(series_estimate(&tlb->second_ns).least * survey->core_ghz));
-        json_object_set_new(json, "walk_ns", json_real(walk_ns));
-        json_object_set_new(json, "walk_cycles", json_real(walk_ns * survey->core_ghz));
-        json_object_set_new(json, "walkers",
-                            json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
-}
-
-/* Whether all its points have visits. */
-static bool is_complete(const struct tlb *tlb)
-{
-        for (size_t i = 0; i < 2 * tlb->count; i++)
-                if (series_count(&tlb->series[i]) == 0)
-                        return false;
-        return tlb->count == TLB_POINTS && series_count(&tlb->apart_ns) > 0;
-}
-
-static bool trusts_walk(struct survey *survey, const struct tlb *tlb, double walk_ns)
-{
-        static const char name[] = "the TLB";
-        if (!is_complete(tlb)) {
-                survey_leave_unvisited(survey, name);
-                return false;
+        double firsts[PARTS], seconds[PARTS];
+        for (enum part part = 0; part < PARTS; part++) {
+                struct reach reach = reach_of(survey, costs, part);
+                firsts[part] = reach.first;
+                seconds[part] = reach.second;
         }
-        if (!survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 2], name) ||
-            !survey_trusts(survey, &tlb->series[2 * TLB_POINTS - 1], name))
-                return false;
-        if (curve_walk_can(walk_ns, survey->idle_ns))
-                return true;
-        survey_leave_out(survey,
-                         "%s (a walk would take %.0f ns, over half of a load of memory, "
-                         "which takes %.0f)",
-                         name, walk_ns, survey->idle_ns);
-        return false;
+        double first = entries_of(survey, 1, estimate_of_parts(firsts));
+        double second = entries_of(survey, 2, estimate_of_parts(seconds));
+        if (!isnan(first))
+                json_object_set_new(json, "first_pages", json_integer((json_int_t)first));
+        if (!isnan(second))
+                json_object_set_new(json, "second_pages",
+                                    json_integer((json_int_t)second));
+        size_t middle = point_in_second(firsts[WHOLE], seconds[WHOLE]);
+        survey_add(survey, json, "second_cycles", "a hit in the TLB's second level",
+                   estimate_times(survey->core_ghz, &costs[middle]));
 }
 
-struct page_point survey_page_cost(uint64_t pages, const struct estimate *apart,
-                                   const struct estimate *dense)
+static void add_loads(struct survey *survey, const struct tlb *tlb,
+                      const struct estimate *walk_ns, json_t *json)
 {
-        return (struct page_point){.pages = pages, .ns = apart->least - dense->least};
+        struct estimate apart = survey_estimate(survey, &tlb->apart_ns);
+        struct estimate first = survey_estimate(survey, &tlb->first_ns);
+        struct estimate second = survey_estimate(survey, &tlb->second_ns);
+        struct estimate walks = estimate_quotient(walk_ns, &apart);
+        double walkers = estimate_whole(survey_known(survey, &walks, "the page walkers"));
+        survey_add(survey, json, "first_load_cycles", "loads by the TLB's first level",
+                   estimate_times(survey->core_ghz, &first));
+        survey_add(survey, json, "second_load_cycles", "loads by the TLB's second level",
+                   estimate_times(survey->core_ghz, &second));
+        if (!isnan(walkers))
+                json_object_set_new(json, "walkers",
+                                    json_real(fmin(WALKERS_MAX, fmax(1, walkers))));
+}
+
+static void add_walk(struct survey *survey, const struct estimate *walk, json_t *json)
+{
+        double ns = survey_known(survey, walk, "a page walk");
+        if (isnan(ns))
+                return;
+        if (!curve_walk_can(ns, survey->idle.value)) {
+                survey_leave_out(
+                    survey,
+                    "a page walk (it would take %.0f ns, over half of a load "
+                    "of memory, which takes %.0f)",
+                    ns, survey->idle.value);
+                return;
+        }
+        json_object_set_new(json, "walk_ns", json_real(ns));
+        json_object_set_new(json, "walk_cycles", json_real(ns * survey->core_ghz));
+        json_object_set_new(json, "error", survey_number(estimate_error(walk)));
 }
 
 static json_t *tlb_result(struct survey *survey, void *state)
 {
         struct tlb *tlb = state;
-        struct page_point points[TLB_POINTS];
-        double walk_ns = NAN, error_ns = NAN; /* from the last point's cost */
+        struct estimate costs[TLB_POINTS];
         json_t *curve = json_array();
         for (size_t i = 0; i < tlb->count; i++) {
-                struct estimate apart = survey_shortest(survey, &tlb->series[2 * i]);
-                struct estimate dense = survey_shortest(survey, &tlb->series[2 * i + 1]);
-                points[i] = survey_page_cost(pages_of_point(i), &apart, &dense);
-                walk_ns = apart.value - dense.value;
-                error_ns = estimate_error(&apart) * apart.value +
-                           estimate_error(&dense) * dense.value;
-                if (!isnan(points[i].ns))
-                        json_array_append_new(curve,
-                                              json_pack("{s:I, s:f}", "pages",
-                                                        (json_int_t)pages_of_point(i),
-                                                        "added_ns", points[i].ns));
+                struct estimate apart = survey_estimate(survey, &tlb->series[2 * i]);
+                struct estimate dense = survey_estimate(survey, &tlb->series[2 * i + 1]);
+                costs[i] = estimate_sum(&apart, -1, &dense);
+                bool is_free = fabs(costs[i].value) * survey->core_ghz < FREE_CYCLES;
+                if (is_free || survey_repeats(&costs[i]))
+                        json_array_append_new(
+                            curve, json_pack("{s:I, s:f}", "pages",
+                                             (json_int_t)pages_of_point(i), "added_ns",
+                                             is_free ? 0 : costs[i].value));
         }
         json_t *json = json_pack("{s:o}", "curve", curve);
-        if (json && tlb->count == TLB_POINTS && trusts_walk(survey, tlb, walk_ns)) {
-                double error = error_ns / walk_ns;
-                curve_settle_costs(points, tlb->count);
-                add_levels(survey, tlb, points, walk_ns, json);
-                json_object_set_new(json, "error", survey_number(error));
-                survey_noise(survey, error, "a page walk");
+        if (json && tlb->count == TLB_POINTS) {
+                const struct estimate *walk = &costs[TLB_POINTS - 1];
+                add_reaches(survey, costs, json);
+                add_loads(survey, tlb, walk, json);
+                add_walk(survey, walk, json);
         }
         return json;
 }

@@ -72,11 +72,8 @@ static json_t *window_result(struct survey *survey, void *state)
         if (window->refused || !survey->reaches_memory)
                 return json;
         for (enum window_kind kind = 0; kind < WINDOW_KINDS; kind++) {
-                const struct series *series = &window->instructions[kind];
-                if (survey_trusts(survey, series, kinds[kind].name))
-                        json_object_set_new(
-                            json, kinds[kind].key,
-                            json_real(survey_estimate(survey, series).value));
+                survey_add(survey, json, kinds[kind].key, kinds[kind].name,
+                           survey_estimate(survey, &window->instructions[kind]));
         }
         return json;
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "left_out_note.h"
+#include "survey.h"
 #include "unit_test.h"
 
 static const char *meaning(const json_t *conditions, size_t index)
@@ -15,7 +16,8 @@ static const char *meaning(const json_t *conditions, size_t index)
 TEST(nothing_left_out_says_nothing)
 {
         json_t *none = json_array(), *conditions = json_array();
-        left_out_note(none, none, true, conditions);
+        struct survey survey = {.left_out = none, .unvisited = none, .drifted = none};
+        left_out_note(&survey, conditions);
         assert_int_equal(json_array_size(conditions), 0);
         json_decref(conditions);
         json_decref(none);
@@ -25,19 +27,24 @@ TEST(figures_without_time_share_a_note)
 {
         enum { UNVISITED = 200 };
         json_t *left_out = json_pack("[s]", "L3 (others use all of it)");
+        json_t *drifted = json_pack("[s, s]", "a walk (9 %)", "a load (6 %)");
         json_t *unvisited = json_array(), *conditions = json_array();
+        struct survey survey = {
+            .left_out = left_out, .unvisited = unvisited, .drifted = drifted};
         char name[32], last[40];
         for (int i = 0; i < UNVISITED; i++) {
                 snprintf(name, sizeof(name), "figure %d of the core", i);
                 json_array_append_new(unvisited, json_string(name));
         }
-        left_out_note(left_out, unvisited, false, conditions);
-        assert_int_equal(json_array_size(conditions), 3);
-        assert_non_null(strstr(meaning(conditions, 0), "201 figures"));
+        left_out_note(&survey, conditions);
+        assert_int_equal(json_array_size(conditions), 4);
+        assert_non_null(strstr(meaning(conditions, 0), "203 figures"));
         assert_string_equal(meaning(conditions, 1), "L3 (others use all of it)");
         snprintf(last, sizeof(last), ", %s", name);
-        assert_non_null(strstr(meaning(conditions, 2), "no time for: figure 0 of"));
+        assert_non_null(strstr(meaning(conditions, 2), ": figure 0 of"));
         assert_non_null(strstr(meaning(conditions, 2), last));
+        assert_non_null(strstr(meaning(conditions, 3), ": a walk (9 %), a load (6 %)"));
+        json_decref(drifted);
         json_decref(conditions);
         json_decref(unvisited);
         json_decref(left_out);

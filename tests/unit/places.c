@@ -182,7 +182,7 @@ TEST(visits_to_each_place_are_kept_apart)
         for (size_t i = 0; i < 3; i++) {
                 struct series series;
                 survey_read_visits(&survey, &visits, places[i], &series);
-                assert_int_equal(series_count(&series), VISITS / 3);
+                assert_int_equal(series.count, VISITS / 3);
                 assert_true(fabs(series_estimate(&series).value - seen[i].ns) < 0.1);
         }
         places_free(survey.places);
