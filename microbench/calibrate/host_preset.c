@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "calibration.h"
+#include "estimate.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -17,31 +18,12 @@ struct level {
         bool assumed;
 };
 
-/* The largest data size of a chase with a latency less than half way from LEVEL to
- * memory. In a shared cache, latency rises much earlier, and does not show the end of the
- * cache. 0 without a curve. */
-static double half_way_bytes(const json_t *calibration, const json_t *level)
-{
-        double half_ns = (calibration_number(level, "latency_ns") +
-                          calibration_number(calibration, "memory.0.latency_ns")) /
-                         2;
-        double bytes = 0;
-        size_t i;
-        json_t *point;
-        json_array_foreach(
-            json_object_get(json_object_get(calibration, "caches"), "curve"), i,
-            point) if (calibration_number(point, "ns") <= half_ns) bytes =
-            fmax(bytes, calibration_number(point, "size_bytes"));
-        return bytes;
-}
-
 /* A private cache has its reported size. Other tenants may use the last cache: its
  * measured size may be smaller. */
-static double bytes_of(const json_t *calibration, const json_t *level, bool shared)
+static double bytes_of(const json_t *level, bool shared)
 {
         double reported = calibration_number(level, "reported_bytes");
-        double measured = fmax(calibration_number(level, "size_bytes"),
-                               shared ? half_way_bytes(calibration, level) : 0);
+        double measured = calibration_number(level, "size_bytes");
         if (!(reported > 0))
                 return measured;
         return shared ? fmin(reported, measured) : reported;
@@ -58,10 +40,12 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
         }
         double ways = calibration_number(level, "reported_ways");
         struct level found = {
-            .bytes = bytes_of(calibration, level, shared),
+            .bytes = bytes_of(level, shared),
             .cycles = fmax(1, round(calibration_number(level, "latency_cycles"))),
             .ways = ways >= 1 && ways <= 32 ? (unsigned)ways : otherwise.ways,
         };
+        if (!(found.bytes > 0))
+                found.bytes = otherwise.bytes;
         double set_bytes = LINE_BYTES * (double)found.ways;
         found.bytes = fmax(1, round(found.bytes / set_bytes)) * set_bytes;
         return found;
@@ -240,10 +224,9 @@ static void print_translation_interval(FILE *out, const json_t *calibration)
         const double longer = 1.25;
         double first = calibration_number(calibration, "tlb.first_load_cycles");
         double second = calibration_number(calibration, "tlb.second_load_cycles");
-        bool measured = first > 0 && second > 0;
-        fprintf(out, "stlb.interval_cycles = %.1f%s\n",
-                measured && second >= longer * first ? second : 0,
-                measured ? "" : " # assumed");
+        if (first > 0 && second > 0)
+                fprintf(out, "stlb.interval_cycles = %.1f\n",
+                        second >= longer * first ? second : 0);
 }
 
 /* Stores to lines in L2 bring a line and send one back: on one path at half the rate of
@@ -252,54 +235,56 @@ static void print_write_path(FILE *out, const json_t *calibration)
 {
         double reads = calibration_number(calibration, "bandwidth.levels.1.read_gbs");
         double writes = calibration_number(calibration, "bandwidth.levels.1.write_gbs");
-        bool measured = reads > 0 && writes > 0;
-        fprintf(out, "l2.write_path = %d%s\n", measured && writes > 0.75 * reads,
-                measured ? "" : " # assumed");
+        if (reads > 0 && writes > 0)
+                fprintf(out, "l2.write_path = %d\n", writes > 0.75 * reads);
 }
 
-/* Bytes per cycle from L2 and L3 to a core; assumed for older calibrations. Lines from
- * memory take the same path as lines from L3. */
+/* Bytes per cycle from L2 and L3 to a core. Lines from memory take the same path as lines
+ * from L3. */
 static void print_paths(FILE *out, const json_t *calibration)
 {
         double ghz = calibration_number(calibration, "clocks.core_ghz");
         double memory_gbs =
             calibration_number(calibration, "bandwidth.threads.0.read_gbs");
-        double l2 = calibration_number(calibration, "bandwidth.levels.1.read_gbs") / ghz;
-        double l3 = calibration_number(calibration, "bandwidth.levels.2.read_gbs") / ghz;
-        bool assumed = !(l2 > 0) || !(l3 > 0);
-        if (assumed)
-                l2 = l3 = LINE_BYTES / 2;
-        l3 = fmax(l3, PATH_RESERVE * memory_gbs / ghz);
-        fprintf(out, "l2.bytes_per_cycle = %.2f%s\nl3.bytes_per_cycle = %.2f%s\n", l2,
-                assumed ? " # assumed" : "", l3, assumed ? " # assumed" : "");
+        double l2_gbs = calibration_number(calibration, "bandwidth.levels.1.read_gbs");
+        double l3_gbs = calibration_number(calibration, "bandwidth.levels.2.read_gbs");
+        if (l2_gbs > 0)
+                fprintf(out, "l2.bytes_per_cycle = %.2f\n", l2_gbs / ghz);
+        fprintf(out, "l3.bytes_per_cycle = %.2f%s\n",
+                fmax(l3_gbs, PATH_RESERVE * memory_gbs) / ghz,
+                l3_gbs > 0 ? "" : " # assumed");
         print_write_path(out, calibration);
 }
 
-/* Latencies of arithmetic; assumed for older calibrations. */
+/* Prints VALUE as a whole number, at least LEAST, if that is certain. */
+static void print_whole(FILE *out, const char *key, double value, double least)
+{
+        double whole = estimate_whole(value);
+        if (whole >= 0)
+                fprintf(out, "%s = %.0f\n", key, fmax(least, whole));
+}
+
+/* Latencies of arithmetic. */
 static void print_arithmetic(FILE *out, const json_t *calibration)
 {
         static const struct {
                 const char *key, *measured;
-                double assumed;
         } keys[] = {
-            {"arithmetic.multiply_cycles", "multiply_cycles", 3},
-            {"arithmetic.divide_cycles", "divide_cycles", 20},
-            {"arithmetic.divide_interval_cycles", "divide_interval_cycles", 6},
-            {"float.add_cycles", "float_add_cycles", 4},
-            {"float.multiply_cycles", "float_multiply_cycles", 4},
-            {"float.fma_cycles", "float_fma_cycles", 4},
-            {"float.divide_cycles", "float_divide_cycles", 14},
-            {"float.sqrt_cycles", "float_sqrt_cycles", 18},
-            {"float.divide_interval_cycles", "float_divide_interval_cycles", 4},
+            {"arithmetic.multiply_cycles", "multiply_cycles"},
+            {"arithmetic.divide_cycles", "divide_cycles"},
+            {"arithmetic.divide_interval_cycles", "divide_interval_cycles"},
+            {"float.add_cycles", "float_add_cycles"},
+            {"float.multiply_cycles", "float_multiply_cycles"},
+            {"float.fma_cycles", "float_fma_cycles"},
+            {"float.divide_cycles", "float_divide_cycles"},
+            {"float.sqrt_cycles", "float_sqrt_cycles"},
+            {"float.divide_interval_cycles", "float_divide_interval_cycles"},
+            {"core.unforwarded_cycles", "unforwarded_cycles"},
         };
         const json_t *arithmetic = json_object_get(calibration, "arithmetic");
-        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-                double cycles = calibration_number(arithmetic, keys[i].measured);
-                bool measured = cycles > 0;
-                fprintf(out, "%s = %.0f%s\n", keys[i].key,
-                        measured ? fmax(1, round(cycles)) : keys[i].assumed,
-                        measured ? "" : " # assumed");
-        }
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+                print_whole(out, keys[i].key,
+                            calibration_number(arithmetic, keys[i].measured), 1);
 }
 
 /* The interval at which a set of L1 accepts lines from the cache FROM. 0: loads of one
@@ -316,33 +301,18 @@ static double set_interval(const json_t *calibration, const char *from)
                                                  : 0;
 }
 
-/* Left out for older calibrations. */
 static void print_set_intervals(FILE *out, const json_t *calibration)
 {
         double l2 = set_interval(calibration, "l2"), l3 = set_interval(calibration, "l3");
-        double l2_or_none = isnan(l2) ? 0 : l2;
-        fprintf(out,
-                "l1d.alias4k_cycles = 7 # assumed\n"
-                "l1d.alias4k_repeats = 0 # assumed\n"
-                "l1d.set_interval_l2_cycles = %.1f%s\n"
-                "l1d.set_interval_l3_cycles = %.1f%s\n"
-                "l1d.hashed_sets = 0 # assumed\n"
-                "l2.hashed_sets = 0 # assumed\n",
-                l2_or_none, isnan(l2) ? " # assumed" : "",
-                isnan(l3) ? l2_or_none : fmax(l3, l2_or_none),
-                isnan(l3) ? " # assumed" : "");
-}
-
-/* The latency of a line that another core has modified. Older calibrations and single
- * CPUs lack it: assumes twice the L3 latency, for the path to L3 and to the other core.
- */
-static void print_modified(FILE *out, const json_t *calibration, double l3_cycles)
-{
-        double cycles = calibration_number(calibration, "sharing.modified_cycles");
-        bool measured = cycles > 0;
-        fprintf(out, "hitm.latency_cycles = %.0f%s\n",
-                measured ? fmax(1, round(cycles)) : round(2 * l3_cycles),
-                measured ? "" : " # assumed");
+        fputs("l1d.alias4k_cycles = 7 # assumed\n"
+              "l1d.alias4k_repeats = 0 # assumed\n"
+              "l1d.hashed_sets = 0 # assumed\n"
+              "l2.hashed_sets = 0 # assumed\n",
+              out);
+        if (!isnan(l2))
+                fprintf(out, "l1d.set_interval_l2_cycles = %.1f\n", l2);
+        if (!isnan(l2) && !isnan(l3))
+                fprintf(out, "l1d.set_interval_l3_cycles = %.1f\n", fmax(l3, l2));
 }
 
 /* Store buffer parameters from chains through memory. A register with less than half of a
@@ -357,15 +327,8 @@ static void print_forwarding(FILE *out, const json_t *calibration)
         double unlike =
             calibration_number(arithmetic, "forward_unlike_and_4_additions_cycles") - 4;
         double vector = calibration_number(arithmetic, "forward_vector_cycles");
-        bool measured = byte > 0 && vector > 0 && !isnan(alike) && !isnan(unlike);
-        if (!measured) {
-                fputs("store_forward.latency_cycles = 5 # assumed\n"
-                      "store_forward.vector_cycles = 6 # assumed\n"
-                      "store_forward.renamed_cycles = 0 # assumed\n"
-                      "store_forward.renames = 0 # assumed\n",
-                      out);
+        if (!(byte > 0) || !(vector > 0) || isnan(alike) || isnan(unlike))
                 return;
-        }
         fprintf(out,
                 "store_forward.latency_cycles = %.0f\n"
                 "store_forward.vector_cycles = %.0f\n"
@@ -377,16 +340,6 @@ static void print_forwarding(FILE *out, const json_t *calibration)
                                    : 0);
 }
 
-/* Prints CYCLES, or the assumed value if unknown. */
-static void print_cycles(FILE *out, const char *key, double cycles, double least,
-                         double assumed)
-{
-        bool measured = cycles > 0;
-        fprintf(out, "%s = %.0f%s\n", key,
-                measured ? fmax(least, round(cycles)) : assumed,
-                measured ? "" : " # assumed");
-}
-
 /* Prints the number of runs of code, each up to a jump, that the core fetches per cycle.
  * JUMP_CYCLES: the time of one run. */
 static void print_runs(FILE *out, double jump_cycles)
@@ -395,12 +348,10 @@ static void print_runs(FILE *out, double jump_cycles)
         if (jump_cycles > 0)
                 fprintf(out, "fetch.runs_per_cycle = %.2f\n",
                         fmin(fmax(least, 1 / jump_cycles), most));
-        else
-                fputs("fetch.runs_per_cycle = 1 # assumed\n", out);
 }
 
 /* Kernel time for new pages without zeroing, for zeroing, and for a system call. Two page
- * sizes separate the first two. Assumed for older calibrations. */
+ * sizes separate the first two. */
 static void print_kernel(FILE *out, const json_t *calibration)
 {
         const double small_bytes = 4096, huge_bytes = 2 << 20, assumed_gbs = 10;
@@ -410,29 +361,26 @@ static void print_kernel(FILE *out, const json_t *calibration)
         double call_ns = calibration_number(kernel, "call_ns");
         double gbs = (huge_bytes - small_bytes) / (huge_ns - small_ns);
         bool zeroing_told = small_ns > 0 && gbs > 0 && isfinite(gbs);
-        if (!zeroing_told)
-                gbs = assumed_gbs;
         if (small_ns > 0)
-                fprintf(out, "kernel.fault_ns = %.0f\n",
-                        fmax(0, small_ns - small_bytes / gbs));
-        else
-                fputs("kernel.fault_ns = 1500 # assumed\n", out);
-        fprintf(out, "kernel.copy_gbs = %.2f%s\n", gbs, zeroing_told ? "" : " # assumed");
-        fprintf(out, "kernel.call_ns = %.0f%s\n", call_ns > 0 ? call_ns : 100,
-                call_ns > 0 ? "" : " # assumed");
+                fprintf(
+                    out, "kernel.fault_ns = %.0f\n",
+                    fmax(0, small_ns - small_bytes / (zeroing_told ? gbs : assumed_gbs)));
+        if (zeroing_told)
+                fprintf(out, "kernel.copy_gbs = %.2f\n", gbs);
+        if (call_ns > 0)
+                fprintf(out, "kernel.call_ns = %.0f\n", call_ns);
 }
 
-/* Costs of branches; assumed for older calibrations. */
+/* Costs of branches. */
 static void print_front_end(FILE *out, const json_t *calibration)
 {
         const json_t *core = json_object_get(calibration, "core");
-        print_cycles(out, "branch.mispredict_cycles",
-                     calibration_number(core, "mispredict_cycles"), 1, 14);
+        print_whole(out, "branch.mispredict_cycles",
+                    calibration_number(core, "mispredict_cycles"), 1);
         print_runs(out, calibration_number(core, "jump_cycles"));
-        print_cycles(out, "fetch.call_cycles", calibration_number(core, "call_cycles"), 1,
-                     2);
-        print_cycles(out, "fetch.indirect_cycles",
-                     calibration_number(core, "indirect_jump_cycles"), 1, 1);
+        print_whole(out, "fetch.call_cycles", calibration_number(core, "call_cycles"), 1);
+        print_whole(out, "fetch.indirect_cycles",
+                    calibration_number(core, "indirect_jump_cycles"), 1);
         /* Cores of documented rates decode a third more than they issue. */
         fprintf(out, "fetch.run_instructions = %.0f # assumed\n",
                 ceil(4 * calibration_number(core, "issue_width") / 3));
@@ -451,7 +399,6 @@ static void print_front_end(FILE *out, const json_t *calibration)
  * one. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
 {
-        const double assumed_ns = 70;
         double buffers = fill_buffers(calibration, l2_cycles);
         double nontemporal_gbs =
             calibration_number(calibration, "bandwidth.threads.0.nontemporal_gbs");
@@ -461,8 +408,6 @@ static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_c
                 fprintf(out,
                         "dram.nontemporal_ns = %.1f # from the bandwidth of one thread\n",
                         buffers * LINE_BYTES / nontemporal_gbs);
-        else
-                fprintf(out, "dram.nontemporal_ns = %.0f # assumed\n", assumed_ns);
 }
 
 /* Instructions of KIND have separate scheduler entries if alternating with others lets
@@ -474,22 +419,18 @@ static void print_own_places(FILE *out, const json_t *window, const char *key,
         double general = calibration_number(window, "waiting");
         double own = calibration_number(window, kind);
         double together = calibration_number(window, by_turns);
-        bool told = own >= 1 && together >= 1 && general >= 1;
-        fprintf(out, "%s = %.0f%s\n", key, told && together > more * general ? own : 0,
-                told ? "" : " # assumed");
+        if (own >= 1 && together >= 1 && general >= 1)
+                fprintf(out, "%s = %.0f\n", key, together > more * general ? own : 0);
 }
 
-/* Assumed for older calibrations. */
 static void print_window(FILE *out, const json_t *calibration)
 {
         const double least_in_flight = 16; /* limit of the preset */
         const json_t *window = json_object_get(calibration, "window");
-        double in_flight = calibration_number(window, "in_flight");
-        double waiting = calibration_number(window, "waiting");
-        bool in_flight_told = in_flight >= least_in_flight, waiting_told = waiting >= 1;
-        fprintf(out, "core.rob_entries = %.0f%s\ncore.scheduler_entries = %.0f%s\n",
-                in_flight_told ? in_flight : 256, in_flight_told ? "" : " # assumed",
-                waiting_told ? waiting : 96, waiting_told ? "" : " # assumed");
+        print_whole(out, "core.rob_entries", calibration_number(window, "in_flight"),
+                    least_in_flight);
+        print_whole(out, "core.scheduler_entries", calibration_number(window, "waiting"),
+                    1);
         print_own_places(out, window, "core.vector_scheduler_entries", "vectors_waiting",
                          "waiting_with_vectors");
         print_own_places(out, window, "core.address_scheduler_entries",
@@ -511,6 +452,9 @@ const char *host_preset_lacks(const json_t *calibration, size_t number)
             {"core.issue_width", "the instructions that issue in a cycle", NULL},
             {"bandwidth.threads.0.read_gbs", "the bandwidth of loads of 1 thread", NULL},
             {"bandwidth.threads.0.triad_gbs", "the bandwidth of triad of 1 thread", NULL},
+            {"bandwidth.peak_read_gbs", "the peak bandwidth of loads", NULL},
+            {"bandwidth.peak_write_gbs", "the peak bandwidth of stores", NULL},
+            {"bandwidth.peak_triad_gbs", "the peak bandwidth of triad", NULL},
             {"caches.levels.1.latency_cycles", "the latency of L2",
              "caches.levels.1.reported_bytes"},
             {"caches.levels.2.latency_cycles", "the latency of L3",
@@ -546,7 +490,7 @@ char *host_preset(const json_t *calibration)
         fprintf(out, "# This machine, by 'memlag calibrate'. Sizes are those that the "
                      "system reports, where it does;\n"
                      "# of the last cache what was found, if that is less. Lines marked "
-                     "'assumed' are not measured.\n");
+                     "'assumed', and keys that are missing, are not measured.\n");
         fprintf(out, "core.count = %.0f\n",
                 calibration_number(calibration, "machine.cpus"));
         fprintf(out, "core.clock_mhz = %.0f\n",
@@ -560,9 +504,6 @@ char *host_preset(const json_t *calibration)
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
         fputs("core.lock_cycles = 18 # assumed\n", out);
-        print_cycles(out, "core.unforwarded_cycles",
-                     calibration_number(calibration, "arithmetic.unforwarded_cycles"), 1,
-                     19);
         print_kernel(out, calibration);
         print_front_end(out, calibration);
         print_forwarding(out, calibration);
@@ -571,26 +512,25 @@ char *host_preset(const json_t *calibration)
         print_set_intervals(out, calibration);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
-        print_modified(out, calibration, l3.cycles);
+        print_whole(out, "hitm.latency_cycles",
+                    calibration_number(calibration, "sharing.modified_cycles"), 1);
         fprintf(out, "l3.inclusion = 2 # assumed\n");
-        fprintf(out, "dtlb.entries = %.0f%s\ndtlb.ways = 4 # assumed\n",
-                whole_sets(first > 0 ? first : 64, 4), first > 0 ? "" : " # assumed");
+        fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
+                whole_sets(first, 4));
         fprintf(out, "dtlb.huge_entries = 32 # assumed\ndtlb.huge_ways = 4 # assumed\n");
-        fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
-                whole_sets(fmax(second, first + 8), 8));
-        fprintf(out, "stlb.latency_cycles = %.0f\n",
-                fmax(0, round(calibration_number(calibration, "tlb.second_cycles"))));
+        if (second > 0)
+                fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
+                        whole_sets(fmax(second, first + 8), 8));
+        print_whole(out, "stlb.latency_cycles",
+                    calibration_number(calibration, "tlb.second_cycles"), 0);
         print_translation_interval(out, calibration);
         fprintf(out, "page_walk.latency_cycles = %.0f\n",
                 fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
         fprintf(
             out, "page_walk.huge_latency_cycles = %.0f # assumed\n",
             fmax(0, round(0.75 * calibration_number(calibration, "tlb.walk_cycles"))));
-        double walkers = calibration_number(calibration, "tlb.walkers");
-        if (walkers >= 1)
-                fprintf(out, "page_walk.walkers = %.0f\n", walkers);
-        else
-                fputs("page_walk.walkers = 2 # assumed\n", out);
+        print_whole(out, "page_walk.walkers",
+                    calibration_number(calibration, "tlb.walkers"), 1);
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
         print_streams(out, calibration, fill_buffers(calibration, l2.cycles));

@@ -3,14 +3,13 @@
 #include "host_preset.h"
 #include "unit_test.h"
 
-/* KEY's value in the preset of CALIBRATION, which is freed. */
+/* KEY's value in the preset of CALIBRATION, which is freed; NAN: no such key. */
 static double preset_value(json_t *calibration, const char *key)
 {
         char *text = host_preset(calibration);
         assert_non_null(text);
         const char *line = strstr(text, key);
-        assert_non_null(line);
-        double value = strtod(line + strlen(key) + strlen(" = "), NULL);
+        double value = line ? strtod(line + strlen(key) + strlen(" = "), NULL) : NAN;
         free(text);
         json_decref(calibration);
         return value;
@@ -60,7 +59,7 @@ TEST(failed_forwarding_takes_what_its_chain_took)
         json_t *measured =
             json_pack("{s:{s:f}}", "arithmetic", "unforwarded_cycles", 25.4);
         assert_float_equal(preset_value(measured, "core.unforwarded_cycles"), 25, 0);
-        assert_float_equal(preset_value(json_object(), "core.unforwarded_cycles"), 19, 0);
+        assert_true(isnan(preset_value(json_object(), "core.unforwarded_cycles")));
 }
 
 /* A stored line is first read. Memory is busy for 97 % of the time. */
@@ -86,7 +85,7 @@ TEST(nontemporal_stores_keep_a_buffer_as_little_says)
             json_pack("{s:{s:f}, s:{s:[{s:f}]}}", "core", "outstanding_misses", 10.0,
                       "bandwidth", "threads", "nontemporal_gbs", 16.0);
         assert_float_equal(preset_value(measured, "dram.nontemporal_ns"), 40, 0.05);
-        assert_float_equal(preset_value(json_object(), "dram.nontemporal_ns"), 70, 0);
+        assert_true(isnan(preset_value(json_object(), "dram.nontemporal_ns")));
 }
 
 /* 80 queue entries, which a written line occupies for 60 ns more; 10 fill buffers; and a

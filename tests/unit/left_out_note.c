@@ -67,6 +67,7 @@ TEST(all_that_a_host_lacks_is_named)
                                             "issue in a cycle",
                                             "loads of 1 thread",
                                             "triad of 1 thread",
+                                            "peak bandwidth of stores",
                                             "latency of L2"};
         for (size_t i = 0; i < LENGTH(names); i++)
                 assert_non_null(strstr(meaning(conditions, 0), names[i]));
