@@ -130,12 +130,13 @@ double estimate_part(const struct estimate *estimate, enum part part)
 
 struct estimate estimate_of_parts(const double values[PARTS])
 {
+        bool halves = !isnan(values[EARLY]) && !isnan(values[LATE]);
         return (struct estimate){.value = values[WHOLE],
                                  .low = fmin(values[EARLY], values[LATE]),
                                  .high = fmax(values[EARLY], values[LATE]),
                                  .early = values[EARLY],
                                  .late = values[LATE],
-                                 .rounds = SERIES_MAX};
+                                 .rounds = halves ? SERIES_MAX : 1};
 }
 
 double estimate_whole(double value)

@@ -24,7 +24,8 @@ struct estimate {
 enum part { WHOLE, EARLY, LATE, PARTS };
 double estimate_part(const struct estimate *estimate, enum part part);
 
-/* A figure that was derived from each part of the rounds of several series. */
+/* A figure that was derived from each part of the rounds of several series. NAN: too few
+ * for a half. */
 struct estimate estimate_of_parts(const double values[PARTS]);
 
 /* Estimates COUNT > 0 values; sorts them. */

@@ -54,9 +54,7 @@ void left_out_note(const struct survey *survey, json_t *conditions)
                                    "were together, for"
                                  : "there was too little time for",
                   conditions);
-        add_names(survey->drifted,
-                  "visits differ too much in",
-                  conditions);
+        add_names(survey->drifted, "visits differ too much in", conditions);
 }
 
 void no_host_note(const json_t *document, json_t *conditions)

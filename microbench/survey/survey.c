@@ -55,13 +55,19 @@ static bool is_over(const struct survey *survey)
 
 /* ---- visits ---- */
 
+/* With fewer visits a figure is not known. */
+static size_t few(const struct survey *survey)
+{
+        return survey->quick ? 1 : DRIFT_ROUNDS_MIN;
+}
+
 bool survey_wants(const struct survey *survey, const struct series *series, bool figure)
 {
         size_t visits = series->count;
         if (is_over(survey))
                 return false;
         if (survey_is_late(survey))
-                return visits < DRIFT_ROUNDS_MIN;
+                return visits < few(survey);
         if (visits < survey->visits_min)
                 return true;
         if (!figure || visits >= SERIES_MAX)
@@ -69,7 +75,7 @@ bool survey_wants(const struct survey *survey, const struct series *series, bool
         struct estimate estimate = series_estimate(series);
         return estimate.disturbance != UNDISTURBED ||
                !(estimate_error(&estimate) <= survey->error_aim) ||
-               !survey_repeats(&estimate);
+               !survey_repeats(survey, &estimate);
 }
 
 /* All ROUNDS of a visit give one value: consecutive rounds see the same tenants, and
@@ -131,7 +137,7 @@ void survey_chases(struct survey *survey, chase_timer *timer, struct chase *chas
         for (size_t visit = 0; visit < survey->sweep_visits; visit++)
                 for (size_t i = 0; i < count; i++)
                         if (!survey_is_late(survey) ||
-                            (series[i]->count < DRIFT_ROUNDS_MIN && !is_over(survey)))
+                            (series[i]->count < few(survey) && !is_over(survey)))
                                 survey_visit(survey, timer, &chases[i], NULL, series[i]);
 }
 
@@ -245,7 +251,7 @@ double survey_value_in(const struct survey *survey, const struct visits *visits,
         struct series series;
         survey_read_visits(survey, visits, place, &series);
         struct estimate estimate = series_estimate(&series);
-        return other == 1 && survey_repeats(&estimate) ? estimate.value : NAN;
+        return other == 1 && survey_repeats(survey, &estimate) ? estimate.value : NAN;
 }
 
 bool survey_wants_visit(const struct survey *survey, const struct visits *visits)
@@ -291,11 +297,13 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
         return estimate;
 }
 
-bool survey_repeats(const struct estimate *estimate)
+bool survey_repeats(const struct survey *survey, const struct estimate *estimate)
 {
-        return estimate->disturbance == UNDISTURBED &&
-               estimate_drift(estimate) <= DRIFT_LIMIT &&
-               estimate_error(estimate) <= ERROR_LIMIT;
+        if (estimate->disturbance != UNDISTURBED || estimate->rounds < few(survey))
+                return false;
+        return estimate->rounds < DRIFT_ROUNDS_MIN ||
+               (estimate_drift(estimate) <= DRIFT_LIMIT &&
+                estimate_error(estimate) <= ERROR_LIMIT);
 }
 
 double survey_known(struct survey *survey, const struct estimate *estimate,
@@ -308,7 +316,7 @@ double survey_known(struct survey *survey, const struct estimate *estimate,
         va_end(arguments);
         double drift = estimate_drift(estimate);
         double error = estimate_error(estimate);
-        bool known = survey_repeats(estimate) && estimate->value > 0;
+        bool known = survey_repeats(survey, estimate) && estimate->value > 0;
         if (known)
                 survey_noise(survey, error, "%s", name);
         else if (isnan(drift) || estimate->disturbance != UNDISTURBED)

@@ -184,8 +184,9 @@ struct estimate survey_estimate(struct survey *survey, const struct series *seri
 double survey_known(struct survey *survey, const struct estimate *estimate,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Whether both halves of the visits agree. */
-bool survey_repeats(const struct estimate *estimate);
+/* Whether both halves of the visits agree. A quick survey also believes few visits, whose
+ * error is unknown. */
+bool survey_repeats(const struct survey *survey, const struct estimate *estimate);
 
 /* Adds figure NAME under KEY if it is known. Returns false if not. */
 bool survey_add(struct survey *survey, json_t *json, const char *key, const char *name,

@@ -410,7 +410,7 @@ static json_t *curve_json(struct survey *survey, const struct caches *caches)
         json_t *curve = json_array();
         for (size_t i = 0; i < caches->count; i++) {
                 struct estimate cycles = survey_estimate(survey, &caches->series[i]);
-                if (survey_repeats(&cycles))
+                if (survey_repeats(survey, &cycles))
                         json_array_append_new(
                             curve, json_pack("{s:I, s:f, s:o}", "size_bytes",
                                              (json_int_t)size_of_point(i), "ns",

@@ -195,7 +195,8 @@ static int tlb_sweep(struct survey *survey, void *state, struct diag *diag)
                 rc = visit_group(survey, tlb, i, &next, diag);
         if (rc == 0 && tlb->count == TLB_POINTS &&
             survey_wants(survey, &tlb->apart_ns, false))
-                rc = visit_loads(tlb, diag);
+                for (size_t i = 0; rc == 0 && i < survey->sweep_visits; i++)
+                        rc = visit_loads(tlb, diag);
         return rc;
 }
 
@@ -318,7 +319,7 @@ static json_t *tlb_result(struct survey *survey, void *state)
                 struct estimate dense = survey_estimate(survey, &tlb->series[2 * i + 1]);
                 costs[i] = estimate_sum(&apart, -1, &dense);
                 bool is_free = fabs(costs[i].value) * survey->core_ghz < FREE_CYCLES;
-                if (is_free || survey_repeats(&costs[i]))
+                if (is_free || survey_repeats(survey, &costs[i]))
                         json_array_append_new(
                             curve, json_pack("{s:I, s:f}", "pages",
                                              (json_int_t)pages_of_point(i), "added_ns",

@@ -55,7 +55,7 @@ static int window_sweep(struct survey *survey, void *state, struct diag *diag)
                 return 0;
         survey_progress(survey, "the window");
         int rc = window_loads_make(&window->loads, bytes_of_each(survey), diag);
-        if (rc == 0)
+        for (size_t i = 0; rc == 0 && i < survey->sweep_visits; i++)
                 rc = visit(window, diag);
         window_loads_free(&window->loads);
         window->refused = rc == -EACCES;

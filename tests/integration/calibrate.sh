@@ -20,9 +20,11 @@ import xml.dom.minidom
 
 document = json.load(open(sys.argv[1]))
 curve = document["caches"]["curve"]
-assert len(curve) > 20, len(curve)  # on a busy machine there is no time for all
+# On a busy machine there is no time for all.
+busy = "machine-under-load" in [c["condition"] for c in document["conditions"]]
+assert busy or len(curve) > 20, len(curve)
 levels = document["caches"]["levels"]
-assert len(levels) >= 2, levels
+assert busy or len(levels) >= 2, levels
 latencies = [level["latency_ns"] for level in levels]
 latencies.append(document["memory"][0]["latency_ns"])
 # Data is whole pages, which sizes rounded to six digits are not.
@@ -55,7 +57,7 @@ one, *more = document["bandwidth"]["threads"]
 for point in more:
     for key in ("read_gbs", "write_gbs", "triad_gbs"):
         assert None in (point[key], one[key]) or point[key] <= 1.1 * point["threads"] * one[key], (one, point)
-assert len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
+assert busy or len(xml.dom.minidom.parse(sys.argv[2]).getElementsByTagName("circle")) > 40
 EOF
 
 # By force: a machine may be too busy for memory's latency. Other programs may disturb one
@@ -122,7 +124,7 @@ def at(path):
     return found
 
 
-assert len(rows) == len(view) > 100, len(view)  # fewer on a busy machine
+assert len(rows) == len(view) > 40, len(view)  # few on a busy machine
 for path, value in rows.items():
     expected = at(path)
     if isinstance(expected, str):

@@ -174,6 +174,9 @@ TEST(a_figure_is_known_if_both_halves_of_its_visits_agree)
         assert_string_equal(json_string_value(json_array_get(survey.unvisited, 1)),
                             "few");
         assert_int_equal(json_array_size(survey.left_out), 0);
+        /* A quick survey believes them, and does not know their error. */
+        survey.quick = true;
+        assert_false(isnan(survey_known(&survey, &estimate, "few")));
         free_survey(&survey);
 }
 
