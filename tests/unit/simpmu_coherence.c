@@ -225,14 +225,15 @@ static void add_atomically(struct rig *rig, uint32_t thread)
 }
 
 /* Cycles of an addition to a word that COUNT threads, which do nothing else, have in
- * common. They need some turns to find out. */
-static double addition_cycles(uint32_t count)
+ * common. They need some turns to find out. HOLD_PERCENT: hitm.hold_percent. */
+static double addition_cycles(uint32_t count, double hold_percent)
 {
         struct simpmu_params params = params_without_walks();
         const uint64_t turns = 40, first = 10;
         uint64_t additions = 0;
 
         params.lock_cycles = 20;
+        params.hitm_hold_percent = hold_percent;
         struct rig *rig = rig_new(&params, count, NO_SAMPLES, 1);
         for (uint64_t turn = 1; turn <= turns; turn++) {
                 for (uint32_t thread = 0; thread < count; thread++) {
@@ -250,9 +251,16 @@ static double addition_cycles(uint32_t count)
  * threads, 78 ns with four (moderncpp.dev, on false sharing). */
 TEST(additions_wait_for_the_transfers_of_all_threads)
 {
-        assert_near(addition_cycles(2), 2 * HITM_CYCLES, 0.15);
-        double of_four = addition_cycles(4);
+        assert_near(addition_cycles(2, 0), 2 * HITM_CYCLES, 0.15);
+        double of_four = addition_cycles(4, 0);
         assert_true(of_four > 2 * HITM_CYCLES && of_four < 8 * HITM_CYCLES);
+}
+
+/* Three additions of 20 cycles fit into the time for which a core keeps the line. */
+TEST(a_core_that_keeps_its_line_adds_several_times)
+{
+        assert_near(addition_cycles(2, 100 * 60.0 / HITM_CYCLES), 2 * HITM_CYCLES / 3.0,
+                    0.15);
 }
 
 /* A reader beside one who writes loses the line; readers alone do not. */

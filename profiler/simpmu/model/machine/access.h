@@ -564,6 +564,7 @@ hit_contested_line(struct machine *machine, struct sim_thread *thread,
             .line = line,
             .time = access->start,
             .arrival = way->arrival,
+            .hold = machine->hitm_hold,
             .writes = access->kind != ACCESS_LOAD || access->site->locked,
         };
         struct contest_loss loss;

@@ -123,6 +123,8 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         machine->lines_take_turns =
             machine->set_interval_l2 != 0 || machine->set_interval_l3 != 0;
         machine->hitm_latency = in_slots(machine, params->hitm_latency_cycles);
+        machine->hitm_hold = in_slots(machine, params->hitm_latency_cycles *
+                                                   params->hitm_hold_percent / 100);
         machine->remote_cache_latency =
             in_slots(machine, params->remote_cache_ns * params->clock_mhz / NS_PER_MHZ);
         machine->write_time =

@@ -176,7 +176,7 @@ static bool is_lost(const struct contests *contests, struct contender *own,
         const uint64_t from = counted_from(contests, own, access->arrival);
         own->requests += access->time > from ? (access->time - from) * rate : 0;
         own->last = later(own->last, access->time);
-        if (own->requests < one)
+        if (own->requests < one || access->time < access->arrival + access->hold)
                 return false;
         const uint64_t here = access->time - access->arrival;
         const uint64_t since = rate > 0 ? (own->requests - one) / rate : 0;

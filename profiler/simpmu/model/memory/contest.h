@@ -16,9 +16,10 @@
  * the line is served together by the arrival; requests of others gather behind that.
  *
  * The line moves from one waiting core to the next and then back: N cores that always
- * want it wait for N transfers each. Measured on an i7-4790, with 20 ns for a transfer:
+ * want it get it once in N transfers. Measured on an i7-4790, with 20 ns for a transfer:
  * an atomic addition of two threads takes 40 ns, of four 78 ns (moderncpp.dev, on false
- * sharing). Knows no caches, nor where cores are. */
+ * sharing). Other CPUs make several accesses before the next core's request arrives:
+ * hitm.hold_percent of a transfer. Knows no caches, nor where cores are. */
 #ifndef SIMPMU_MODEL_CONTEST_H
 #define SIMPMU_MODEL_CONTEST_H
 
@@ -85,6 +86,7 @@ struct contest_access {
         uint64_t line;
         uint64_t time;
         uint64_t arrival; /* of the line */
+        uint64_t hold;    /* how long from then on others wait for it */
         bool writes;
 };
 
