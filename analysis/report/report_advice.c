@@ -42,6 +42,8 @@ static const struct report_advice advices[] = {
     {"cache", "the data came from L2 or L3",
      "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
+    {"locked", "a locked instruction lets no access overlap with another",
+     "use fewer of them: add up in a register, or in each thread, first", false},
     {"unknown",
      "the loads waited for cache lines of unknown level that another load had requested",
      "look at the lines before in the same function", false},

@@ -503,7 +503,8 @@ char *host_preset(const json_t *calibration)
                      "core.load_buffer_entries = 128 # assumed\n"
                      "core.load_ports = 2 # assumed\n"
                      "core.store_ports = 1 # assumed\n");
-        fputs("core.lock_cycles = 18 # assumed\n", out);
+        print_whole(out, "core.lock_cycles",
+                    calibration_number(calibration, "arithmetic.locked_cycles"), 1);
         print_kernel(out, calibration);
         print_front_end(out, calibration);
         print_forwarding(out, calibration);

@@ -51,6 +51,8 @@ LOOP(forward_alike, "mov (%[p]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
 LOOP(forward_unlike, "mov (%[q]), %%rax\n\t" FOUR_ADDITIONS "mov %%rax, (%[p])")
 /* Stores a byte and loads more bytes: the load must wait until the store is in L1. */
 LOOP(unforwarded, "movb %%al, (%[p])\n\tmov (%[p]), %%rax")
+/* The next locked instruction waits for the one before. */
+LOOP(locked, "lock addq $1, (%[p])")
 /* Loads across a line boundary, from a place that holds its address. */
 LOOP(split, "mov (%[s]), %[s]")
 LOOP(forward_vector, "movups (%[p]), %[x]\n\tmovups %[x], (%[p])")
@@ -70,6 +72,7 @@ enum kind {
         FORWARD_UNLIKE,
         FORWARD_VECTOR,
         UNFORWARDED,
+        LOCKED,
         SPLIT,
         KINDS
 };
@@ -93,6 +96,7 @@ static const struct {
     [FORWARD_UNLIKE] = {"forward_unlike_and_4_additions_cycles", forward_unlike, 1},
     [FORWARD_VECTOR] = {"forward_vector_cycles", forward_vector, 1},
     [UNFORWARDED] = {"unforwarded_cycles", unforwarded, 1},
+    [LOCKED] = {"locked_cycles", locked, 1},
     [SPLIT] = {"split_load_cycles", split, 1},
 };
 

@@ -191,6 +191,8 @@ for key, (least, most) in published.items():
 # load across lines at least as long as L1, and a huge page longer than a small one.
 if "unforwarded_cycles" in arithmetic and "forward_byte_and_addition_cycles" in arithmetic:
     assert arithmetic["unforwarded_cycles"] > arithmetic["forward_byte_and_addition_cycles"], arithmetic
+if "locked_cycles" in arithmetic:
+    assert 4 < arithmetic["locked_cycles"] < 60, arithmetic
 if "split_load_cycles" in arithmetic:
     assert 3 < arithmetic["split_load_cycles"] < 40, arithmetic
 kernel = document["kernel"]

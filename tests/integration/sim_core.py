@@ -39,6 +39,8 @@ SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
 ALIAS_CYCLES = 7
 ALIASING, ALIASES_FREE = [("--sim-set", f"l1d.alias4k_cycles={cycles}", "--ldlat", "1", "--period", "50")
                           for cycles in (ALIAS_CYCLES, 0)]
+FAST_LOCK_CYCLES = 7
+FAST_LOCKS = "--sim-set", f"core.lock_cycles={FAST_LOCK_CYCLES}"
 TOGETHER = {
     (): """chase add divide chase-l1 simple-chain
         simple-independent count-1 count-4 count-alike count-two count-push count-blocks
@@ -53,6 +55,7 @@ TOGETHER = {
         loop-over-lines gather-branch gather-branch-dependent""",
     ALIASING: "alias-4160 alias-4096 alias-8196",
     ALIASES_FREE: "alias-4096",
+    FAST_LOCKS: "lock",
     SMALL_L3: """vectors-fill string-fill string-fill-words string-fill-down vectors-copy
         string-copy string-copy-words string-copy-odd""",
 }
@@ -303,8 +306,11 @@ for kernel in ("results", "fresh-stores", "fresh-loads"):
     counted = per_step(kernel)
     assert counted["dram.read_bytes"] <= 0.02 * 64 and counted[MISSES] <= 0.02, (kernel, counted)
 
-# A locked instruction waits for the one before.
+# A locked instruction waits for the one before, however the next one gets its value.
 expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)
+# The loop's other instructions take a cycle.
+expect("fast locked increments", per_step("lock", *FAST_LOCKS)[CYCLES], FAST_LOCK_CYCLES + 1, 0.06)
+expect("samples of locked increments", sampled("lock")[0] - sampled("nothing")[0], STEPS / 997, 0.5)
 
 # Software prefetches bring the same lines, in time, also from an address that no register
 # has any more when the next access to memory comes.

@@ -67,6 +67,15 @@ TEST(loads_that_no_store_forwards_to_say_so)
                   .unforwarded = true, .bandwidth_short = ANSWER_YES);
 }
 
+/* Another core's line is the longer wait. */
+TEST(locked_instructions_with_lines_in_l1_say_so)
+{
+        expect_of(CAUSE_LOCKED, .level = LEVEL_L1, .latency_cycles = 18, .locked = true);
+        expect_of(CAUSE_NONE, .level = LEVEL_L1, .latency_cycles = 18);
+        expect_of(CAUSE_SHARING, .level = LEVEL_L3, .latency_cycles = 90, .locked = true,
+                  .hit_modified = true);
+}
+
 /* A latency that other work hides costs nothing, however long it is. */
 TEST(hidden_waits_are_none)
 {
@@ -421,6 +430,7 @@ TEST(the_cause_with_the_most_latency_decides)
             [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
             [CAUSE_TLB] = VERDICT_TLB,
             [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_LOCKED] = VERDICT_LOCKED,
             [CAUSE_UNKNOWN] = VERDICT_UNKNOWN,
             [CAUSE_NONE] = VERDICT_NONE,
         };

@@ -62,6 +62,13 @@ TEST(failed_forwarding_takes_what_its_chain_took)
         assert_true(isnan(preset_value(json_object(), "core.unforwarded_cycles")));
 }
 
+TEST(a_locked_instruction_takes_what_its_chain_took)
+{
+        json_t *measured = json_pack("{s:{s:f}}", "arithmetic", "locked_cycles", 7.2);
+        assert_float_equal(preset_value(measured, "core.lock_cycles"), 7, 0);
+        assert_float_equal(preset_value(json_object(), "core.lock_cycles"), 18, 0);
+}
+
 /* A stored line is first read. Memory is busy for 97 % of the time. */
 TEST(the_memory_has_the_most_that_was_moved)
 {

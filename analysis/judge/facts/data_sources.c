@@ -34,6 +34,7 @@ static int take_source(void *context, sqlite3_stmt *row)
             .tlb_missed = strcmp(statement_text(row, 2), "miss") == 0,
             .tlb_second = strcmp(statement_text(row, 2), "stlb") == 0,
             .store = store,
+            .locked = sqlite3_column_int(row, 6) == 1,
             .hit_modified = strcmp(statement_text(row, 3), "hitm") == 0 ||
                             /* A store invalidates the line in other cores. */
                             (store && strcmp(statement_text(row, 3), "hit") == 0),
@@ -46,7 +47,7 @@ int data_sources_read(struct db *db, struct data_sources *sources, struct diag *
 {
         *sources = (struct data_sources){0};
         return statement_each(db,
-                              "SELECT data_source_id, level, tlb, snoop, op, raw "
+                              "SELECT data_source_id, level, tlb, snoop, op, raw, locked "
                               "FROM data_source ORDER BY data_source_id",
                               take_source, sources, diag);
 }

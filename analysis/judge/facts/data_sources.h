@@ -28,6 +28,7 @@ struct data_source {
         bool unforwarded; /* an earlier store held only part of its bytes */
         bool hit_modified;
         bool store;
+        bool locked;
 };
 
 /* Zero-initialised: empty. */

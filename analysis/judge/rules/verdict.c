@@ -338,6 +338,12 @@ static bool is_cache(const struct rule_input *in)
         return is_behind_l1(in->sample->level);
 }
 
+/* Its line is in L1: it waits for the accesses before it. */
+static bool is_locked(const struct rule_input *in)
+{
+        return in->sample->locked && in->sample->level == LEVEL_L1;
+}
+
 enum cause sample_cause(const struct sample_facts *sample,
                         const struct machine_facts *machine,
                         const struct thresholds *thresholds)
@@ -356,6 +362,7 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_UNKNOWN, is_unknown},
             {CAUSE_TLB, is_tlb},
             {CAUSE_CACHE, is_cache},
+            {CAUSE_LOCKED, is_locked},
         };
         struct rule_input in = {sample, machine, thresholds};
         for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -377,6 +384,7 @@ enum verdict verdict_of_cause(enum cause cause)
             [CAUSE_DRAM] = VERDICT_DRAM_LATENCY,
             [CAUSE_TLB] = VERDICT_TLB,
             [CAUSE_CACHE] = VERDICT_CACHE,
+            [CAUSE_LOCKED] = VERDICT_LOCKED,
             [CAUSE_UNKNOWN] = VERDICT_UNKNOWN,
             [CAUSE_NONE] = VERDICT_NONE,
         };
@@ -441,6 +449,7 @@ const char *verdict_name(enum verdict verdict)
             [VERDICT_TLB] = "tlb",
             [VERDICT_PAGE_FAULTS] = "page-faults",
             [VERDICT_CACHE] = "cache",
+            [VERDICT_LOCKED] = "locked",
             [VERDICT_UNKNOWN] = "unknown",
             [VERDICT_NONE] = "none",
             [VERDICT_TOO_FEW_SAMPLES] = "too-few-samples",

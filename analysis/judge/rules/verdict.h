@@ -52,6 +52,7 @@ struct sample_facts {
         bool tlb_missed;
         bool tlb_second;        /* the second TLB level had the translation */
         bool unforwarded;       /* an earlier store held only part of its bytes */
+        bool locked;            /* a locked instruction */
         bool hit_modified;      /* snoop hitm: another core had the line modified */
         int64_t conflict_sets;  /* of L1, into which its misses crowd; 0: not into few */
         int64_t latency_cycles; /* -1: not known */
@@ -112,6 +113,7 @@ enum cause {
         CAUSE_DRAM,
         CAUSE_TLB,
         CAUSE_CACHE,
+        CAUSE_LOCKED,
         CAUSE_UNKNOWN, /* an outstanding line of unknown origin */
         CAUSE_NONE,
         CAUSE_COUNT
@@ -133,6 +135,7 @@ enum verdict {
         VERDICT_TLB,
         VERDICT_PAGE_FAULTS,
         VERDICT_CACHE,
+        VERDICT_LOCKED,
         VERDICT_UNKNOWN,
         VERDICT_NONE,
         VERDICT_TOO_FEW_SAMPLES,

@@ -102,6 +102,14 @@ static VG_REGPARM(1) void call_serialise(Long position)
                          tool_machine.lock_cost);
 }
 
+static VG_REGPARM(2) void call_lock(const struct access_site *site, Addr address)
+{
+        const uint64_t instruction = tool_hot.instructions + (ULong)(Long)site->position;
+
+        access_lock(&tool_machine, &tool_hot, tool_thread, site, address,
+                    drained(instruction));
+}
+
 /* A fence that also waits for values. */
 struct fence_site {
         Long position;       /* from the instructions counted */
@@ -239,6 +247,18 @@ static void add_load(struct pass *pass, const struct access_site *site, IRExpr *
         load_add(pass, site, address, apart);
 }
 
+/* SITE is the store of a locked instruction. */
+static void add_lock(struct pass *pass, const struct access_site *site, IRExpr *address)
+{
+        IRDirty *call;
+
+        if (tool_machine.lock_cost == 0)
+                return;
+        call = call_with_constant(pass, "simpmu_lock", (void *)call_lock, site, address);
+        ir_reads_frame(pass, call); /* it may be sampled */
+        ir_add_call(pass, call, NULL);
+}
+
 /* Adds an access; returns the dependence of a loaded value. An L1 hit takes its
  * latency after the address is ready; the model reports a later arrival. */
 static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr *address,
@@ -286,6 +306,8 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 string_note_store(pass, site, address);
         else if (kind == ACCESS_STORE && guard == NULL)
                 forward_note_store(pass, site, address);
+        if (locked)
+                add_lock(pass, site, address);
         return depends;
 }
 
@@ -318,7 +340,7 @@ void access_add_guarded_load(struct pass *pass, const IRLoadG *load)
         pass->depend.of_temporary[load->dst] = value;
 }
 
-/* The current instruction is a locked one or a fence. */
+/* The current instruction is a fence. */
 static void add_serialisation(struct pass *pass)
 {
         const Long position = (Long)pass->index - (Long)pass->counted;
@@ -377,7 +399,6 @@ void access_add_compare_and_swap(struct pass *pass, const IRCAS *cas)
         pass->depend.of_temporary[cas->oldLo] = value;
         if (cas->oldHi != IRTemp_INVALID)
                 pass->depend.of_temporary[cas->oldHi] = value;
-        add_serialisation(pass);
 }
 
 /* A call of one of VEX's helpers, which may read and write memory and registers. */

@@ -312,7 +312,8 @@ void stored_add_store(struct pass *pass, const struct access_site *site, IRExpr 
 
         if (!pass->follow || pass->string || pass->returns)
                 return;
-        ready = ready_when_stored(pass, data);
+        /* A locked instruction ends when its store is in L1. */
+        ready = site->locked ? ir_constant(0) : ready_when_stored(pass, data);
         add_place(pass, site, address, ready);
         for (UInt at = step; at < site->size_bytes && at < LINE_BYTES; at += step)
                 add_place(pass, site,

@@ -938,6 +938,40 @@ static inline void load_of_parts(struct machine *machine, struct sim_hot *hot,
         deliver(hot, thread, &access, ready, true);
 }
 
+/* The locked instruction of SITE, whose line is there, waits for all before it, and until
+ * DRAINED. A sample of that time has level L1. */
+static inline void access_lock(struct machine *machine, struct sim_hot *hot,
+                               struct sim_thread *thread, const struct access_site *site,
+                               uint64_t address, uint64_t drained)
+{
+        const uint64_t instruction =
+            hot->instructions + (uint64_t)(int64_t)site->position;
+        thread_retire(hot, thread, instruction);
+        const uint64_t before = later(thread->retired, thread->stall);
+
+        thread_serialise(hot, thread, instruction, drained, machine->lock_cost);
+        if (machine->one_load_waits)
+                return;
+        thread->retired = later(before, thread->stall);
+        const uint64_t held = thread->retired - before;
+        const uint64_t samples = machine->samples_stalls
+                                     ? sampler_passes(&thread->sampler, held)
+                                     : held >= machine->sample_latency &&
+                                           sampler_counts(&thread->sampler) != 0;
+        if (samples == 0)
+                return;
+        const struct sim_sample sample = {
+            .site = site,
+            .address = address,
+            .time_slots = instruction + before,
+            .latency_slots = held,
+            .retire_slots = held,
+            .stall_slots = machine->samples_stalls ? samples * thread->sampler.period : 0,
+            .level = SIMPMU_LEVEL_L1,
+        };
+        machine->on_sample(&sample);
+}
+
 /* A load of SITE from ADDRESS may come before a value that was stored there, for all that
  * the test before the call knows. Where loads are not sampled by stalls, it has been
  * modelled without that. */
