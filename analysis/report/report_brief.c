@@ -41,6 +41,8 @@ enum {
 
 /* Samples that brought a cache line; fewer tell little of its use. */
 #define LINES_MIN "20"
+/* Of a line's samples; the accesses behind a locked instruction wait, too. */
+#define LOCKED_SHARE_MIN "0.25"
 /* Packing data of which more is used gains little. */
 static const double USED_BYTES_MAX = 48;
 
@@ -348,7 +350,13 @@ static const char places_sql[] =
     "  ('dram-contention', 'dram-latency', 'dram', 'in-core', 'remote-memory', 'tlb', 'cache')"
     "  AND line IS top.line AND file IS top.file AND function IS top.function AND module IS top.module"
     "  AND function_offset IS top.function_offset),"
-    " iif(verdict = 'page-faults', (SELECT d.kind" FAULTED_MOST "), p.pattern),"
+    " CASE verdict WHEN 'page-faults' THEN (SELECT d.kind" FAULTED_MOST ")"
+    "  WHEN 'sharing' THEN (SELECT iif(avg(s.locked) >= " LOCKED_SHARE_MIN ", 'locked', '')"
+    "   FROM data_source AS s JOIN sample USING (data_source_id)"
+    "   JOIN sample_location USING (sample_id) JOIN location AS l USING (location_id)"
+    "   LEFT JOIN module AS m USING (module_id) WHERE"
+    "   l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
+    "   AND m.path IS top.module) ELSE p.pattern END,"
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
     "  AND fix = 'in-time' AND kind = 'estimate'),"
