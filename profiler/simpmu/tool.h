@@ -35,6 +35,8 @@ Bool ring_recording(void);
 struct simpmu_code *ring_code(void); /* NULL: this process is not recorded */
 /* The target wanted a sandbox, and was refused. */
 void ring_count_sandbox(void);
+/* The target traced a process (ptrace). */
+void ring_note_tracing(void);
 /* The heap tracker has not reported this many calls. */
 void ring_count_untold(UInt calls);
 /* Claims a slice; its first record will be a SIMPMU_PROCESS. */

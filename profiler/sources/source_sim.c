@@ -448,6 +448,11 @@ static int sim_stop(struct source *source, struct diag *diag)
                             "the command wanted to forbid itself system calls (seccomp), "
                             "which a simulated program cannot: it was told so, and may "
                             "have run otherwise than alone");
+        if (__atomic_load_n(&source->memory.control->traces, __ATOMIC_RELAXED))
+                diag_printf("record",
+                            "the command traced processes (ptrace), and found the "
+                            "simulated PMU there instead of the programs: record the "
+                            "traced program alone, or use --source clock");
         char *log = end_of_log(source);
         if (!log)
                 return diag_no_memory(diag);

@@ -117,6 +117,12 @@ void ring_count_sandbox(void)
                 __atomic_fetch_add(&control->sandboxes_refused, 1, __ATOMIC_RELAXED);
 }
 
+void ring_note_tracing(void)
+{
+        if (control != NULL)
+                __atomic_store_n(&control->traces, 1, __ATOMIC_RELAXED);
+}
+
 void ring_count_untold(UInt calls)
 {
         if (control != NULL)

@@ -418,6 +418,8 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
         exits |= number == __NR_exit_group || (number == __NR_exit && alive_count == 1);
         if (limits_wants_sandbox(number, arguments))
                 ring_count_sandbox();
+        if (number == __NR_ptrace && arguments[0] != VKI_PTRACE_TRACEME)
+                ring_note_tracing();
         thread_serve(&threads[tid]->sim, kernel_call(&tool_machine, &threads[tid]->sim));
         if (call_executes(number)) {
                 const UWord *asked = number == __NR_execve ? arguments : arguments + 1;
