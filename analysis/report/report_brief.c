@@ -683,9 +683,10 @@ static int print_missing_processes(struct db *db, FILE *out,
                 return code;
         while ((code = statement_next(db, rows, diag)) > 0) {
                 char *what = statement_printable(rows, 1);
-                fputs("Missing: ", out);
+                bool runs = what && strcmp(what, " left running") == 0;
+                fputs(runs ? "When recording ended, still running: " : "Missing: ", out);
                 prose_counted(out, sqlite3_column_int64(rows, 0), "processes");
-                fprintf(out, "%s.\n", what ? what : "");
+                fprintf(out, "%s.\n", what && !runs ? what : "");
                 free(what);
         }
         sqlite3_finalize(rows);
