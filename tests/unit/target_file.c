@@ -122,7 +122,7 @@ TEST(scripts_need_an_interpreter_that_runs)
             {"#!/nowhere/sh\n", EXIT_CANNOT_RUN, "/nowhere/sh: No such file"},
             {"#!\n", EXIT_CANNOT_RUN, "names no interpreter"},
             {"echo hello\n", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
-            {"", EXIT_CANNOT_RUN, "neither an ELF program nor a script"},
+            {"", EXIT_CANNOT_RUN, "is empty"},
         };
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 write_file("script", cases[i].text, strlen(cases[i].text), 0755);
