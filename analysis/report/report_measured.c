@@ -55,10 +55,9 @@ static void say_judgement(FILE *text, sqlite3_stmt *row, bool timed)
         const bool confirmed = (double)shared >= SHARED_MIN * (double)compared;
         const bool other_order = sqlite3_column_type(row, 2) != SQLITE_NULL &&
                                  sqlite3_column_double(row, 2) < RANK_CORRELATION_MIN;
-        fprintf(text, "Measured at full speed, %" PRId64 " of the ", shared);
+        fprintf(text, "Measured: the %s have %" PRId64 " of the ",
+                timed ? "model's first ten lines" : "ten lines that stall most", shared);
         prose_counted(text, compared, "hottest lines");
-        fputs(timed ? " are in the model's first ten" : " are in the ten that stall most",
-              text);
         fputs(!confirmed    ? ": go by column \"measured\" (memlag report), and trust a "
                               "cause only at a line with time there"
               : other_order ? ", in another order: trust the model's causes, and column "
@@ -80,7 +79,7 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
                 return;
         }
         if (compared == 0) {
-                fputs("Measured: no line had 1 % of the time.", text);
+                fputs("Measured: no line had 1 % of the time and 5 samples.", text);
                 return;
         }
         say_judgement(text, row, timed);

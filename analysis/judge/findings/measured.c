@@ -181,25 +181,26 @@ double measured_rank_correlation(const double *a, const double *b, size_t count)
         return count >= 3 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Compares rows with at least 1 % of the measured time or of the modelled time. Modelled
- * time excludes page faults, because the timer does not see the kernel. It is stall time
- * where that is not known. */
+/* Compares rows with at least 1 % of the measured time or of the modelled time. Of a
+ * short run one sample is more than that, and chance. Modelled time excludes page faults,
+ * because the timer does not see the kernel. It is stall time where that is not known. */
 #define COMPARED_RATIO "0.01"
 #define COMPARED_ROWS  "10"
+#define HOT_SAMPLES    "5"
 enum { COMPARED_MOST = 20 };
 
 #define COMPARED_STALLS " coalesce(f.stalled_ratio, 0) - coalesce(f.fault_ratio, 0)"
 #define COMPARED_SQL(finding, clock, id)                                                 \
         "WITH pair AS (SELECT c." clock "_id AS clock_id, f." id " AS id,"               \
-        "  c.measured_ratio AS measured, coalesce(c.modelled_ratio," COMPARED_STALLS     \
-        "  ) AS modelled FROM " clock "_finding AS c"                                    \
-        "  LEFT JOIN " finding " AS f USING (" id ")"                                    \
-        " UNION ALL SELECT NULL, f." id ", 0," COMPARED_STALLS " FROM " finding " AS f"  \
-        "  WHERE f.module IS NOT NULL"                                                   \
+        "  c.samples AS samples, c.measured_ratio AS measured,"                          \
+        "  coalesce(c.modelled_ratio," COMPARED_STALLS ") AS modelled"                   \
+        "  FROM " clock "_finding AS c LEFT JOIN " finding " AS f USING (" id ")"        \
+        " UNION ALL SELECT NULL, f." id ", 0, 0," COMPARED_STALLS " FROM " finding       \
+        "  AS f WHERE f.module IS NOT NULL"                                              \
         "  AND f." id " NOT IN (SELECT " id " FROM " clock "_finding"                    \
         "   WHERE " id " IS NOT NULL)),"                                                 \
         " ranked AS (SELECT *,"                                                          \
-        "  measured >= " COMPARED_RATIO                                                  \
+        "  measured >= " COMPARED_RATIO " AND samples >= " HOT_SAMPLES                   \
         "  AND row_number() OVER (ORDER BY measured DESC, clock_id) <= " COMPARED_ROWS   \
         "  AS hot,"                                                                      \
         "  row_number() OVER (ORDER BY modelled DESC, id, clock_id) AS place FROM "      \
