@@ -307,6 +307,8 @@ static int add_sentences(struct brief *brief, enum brief_rank rank,
 #define OBJECT_NAME " iif(name GLOB '/*'," REPORT_BASE("name") ", name) "
 
 /* clang-format off */
+/* The program that loads others: most of its lines run before main. */
+#define IS_LOADER " coalesce(module GLOB '*/ld-linux*.so*' OR module GLOB '*/ld-musl*.so*', 0) "
 /* Of the object with most page faults of a line. */
 #define FAULTED_MOST                                                                         \
     "   FROM page_fault AS e JOIN sample_location USING (sample_id)"                         \
@@ -335,7 +337,7 @@ static const char places_sql[] =
     " || iif(verdict <> 'page-faults' AND fault_ratio >= " FAULTS_SHARE_MIN ","
     "        printf(' (page faults %.1f %%)', 100 * fault_ratio), ''), verdict,"
     " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
-    "  || 'in ' ||" REPORT_FUNCTION_NAME ","
+    "  || 'in ' ||" REPORT_FUNCTION_NAME "|| iif(" IS_LOADER ", ' (ld.so)', ''),"
     " iif(verdict = 'page-faults',"
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(e.faults) < page_faults, ' and others', '')"
     FAULTED_MOST "),"
@@ -363,7 +365,8 @@ static const char places_sql[] =
     " (SELECT 100 * gain_ratio FROM object_gain_finding WHERE object_id =" MOST_OF_LINE
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
-    MOST_OF_LINE ")"
+    MOST_OF_LINE "),"
+    IS_LOADER
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -554,7 +557,9 @@ static int add_place(struct brief *brief, sqlite3_stmt *row, bool first,
                 return code;
         print_place(text, row, timed, brief->width);
         code = brief_done(brief, 0);
-        return code || timed ? code : add_remedy(brief, row, said);
+        return code || timed || sqlite3_column_int(row, 14)
+                   ? code
+                   : add_remedy(brief, row, said);
 }
 
 static int add_places(struct brief *brief, bool *any)
@@ -572,6 +577,26 @@ static int add_places(struct brief *brief, bool *any)
         }
         sqlite3_finalize(rows);
         return code;
+}
+
+/* The user cannot change the lines of the loader. */
+static int say_start(struct db *db, FILE *text, const struct report_summary *summary,
+                     struct diag *diag)
+{
+        static const char sql[] =
+            "SELECT 100 * total(weight) / (SELECT total(weight) FROM" REPORT_WEIGHED_LINES
+            ") AS share FROM" REPORT_WEIGHED_LINES "WHERE" IS_LOADER "HAVING share >= 50";
+        sqlite3_stmt *row;
+        const int code = statement_first(db, sql, &row, diag);
+        (void)summary;
+        if (code > 0)
+                fprintf(
+                    text,
+                    "%.0f %% of these waits are the dynamic loader's (ld.so), mostly to "
+                    "start the program: record a longer run.",
+                    sqlite3_column_double(row, 0));
+        sqlite3_finalize(row);
+        return code < 0 ? code : 0;
 }
 
 static int say_set_conflicts(struct db *db, FILE *text,
@@ -777,7 +802,9 @@ static int add_lines(struct brief *brief, enum brief_rank rank,
 static int add_by_line(struct brief *brief)
 {
         bool any = false;
-        int code = add_places(brief, &any);
+        int code = add_sentences(brief, BRIEF_FIRST_PLACE, say_start);
+        if (!code)
+                code = add_places(brief, &any);
         if (!code)
                 code = add_sentences(brief, BRIEF_NOTE, say_set_conflicts);
         if (!code && !any)
