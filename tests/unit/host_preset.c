@@ -66,7 +66,7 @@ TEST(a_locked_instruction_takes_what_its_chain_took)
 {
         json_t *measured = json_pack("{s:{s:f}}", "arithmetic", "locked_cycles", 7.2);
         assert_float_equal(preset_value(measured, "core.lock_cycles"), 7, 0);
-        assert_float_equal(preset_value(json_object(), "core.lock_cycles"), 18, 0);
+        assert_true(isnan(preset_value(json_object(), "core.lock_cycles")));
 }
 
 /* A stored line is first read. Memory is busy for 97 % of the time. */
