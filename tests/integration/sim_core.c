@@ -276,6 +276,15 @@ static void count_locked(long steps)
                 __asm__ volatile("lock incq %0" : "+m"(count));
 }
 
+/* The load needs more bytes than the locked store has written. */
+static void load_after_lock(long steps)
+{
+        uint64_t count = 0;
+
+        for (long i = 0; i < steps; i++)
+                __asm__ volatile("lock incl %0\n\tmov %0, %%rax" : "+m"(count) : : "rax");
+}
+
 enum prefetch { NO_PREFETCH, PREFETCH, PREFETCH_FORGOTTEN };
 
 /* Scattered lines, with more work between them than the reorder window holds. A forgotten
@@ -485,6 +494,7 @@ static int run(const char *kernel, long steps, void *p)
         RUN("branch-late", branch_on_chain(steps, 0));
         RUN("calls", call_in_a_loop(steps));
         RUN("lock", count_locked(steps));
+        RUN("lock-parts", load_after_lock(steps));
         RUN("results", load_results(steps));
         if (strncmp(kernel, "store-", 6) == 0)
                 store_and_load(steps, kernel + 6);

@@ -55,7 +55,7 @@ TOGETHER = {
         loop-over-lines gather-branch gather-branch-dependent""",
     ALIASING: "alias-4160 alias-4096 alias-8196",
     ALIASES_FREE: "alias-4096",
-    FAST_LOCKS: "lock",
+    FAST_LOCKS: "lock lock-parts",
     SMALL_L3: """vectors-fill string-fill string-fill-words string-fill-down vectors-copy
         string-copy string-copy-words string-copy-odd""",
 }
@@ -310,6 +310,8 @@ for kernel in ("results", "fresh-stores", "fresh-loads"):
 expect("locked increments", per_step("lock")[CYCLES], PRESET["core.lock_cycles"], 0.06)
 # The loop's other instructions take a cycle.
 expect("fast locked increments", per_step("lock", *FAST_LOCKS)[CYCLES], FAST_LOCK_CYCLES + 1, 0.06)
+if per_step("lock-parts", *FAST_LOCKS).get("ld_blocks.store_forward", 0) > 0.01:
+    sys.exit("a load waits for a locked store")
 expect("samples of locked increments", sampled("lock")[0] - sampled("nothing")[0], STEPS / 997, 0.5)
 
 # Software prefetches bring the same lines, in time, also from an address that no register

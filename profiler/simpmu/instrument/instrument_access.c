@@ -304,7 +304,7 @@ static struct depend add_access(struct pass *pass, enum access_kind kind, IRExpr
                 stored_add_store(pass, site, address, data);
         if (kind == ACCESS_STORE && pass->string)
                 string_note_store(pass, site, address);
-        else if (kind == ACCESS_STORE && guard == NULL)
+        else if (kind == ACCESS_STORE && guard == NULL && !locked)
                 forward_note_store(pass, site, address);
         if (locked)
                 add_lock(pass, site, address);
