@@ -58,15 +58,15 @@ const struct report_advice *report_advice_on(const char *verdict)
 }
 
 /* Data at addresses that come from other data cannot be accessed in order. malloc owns
- * only the heap. Locked instructions share their data on purpose. */
+ * only the heap. Of bytes that several threads write, nothing can be moved apart. */
 const char *report_remedy(const struct report_advice *advice, const char *pattern)
 {
         if (strcmp(advice->verdict, "page-faults") == 0 && strcmp(pattern, "heap") == 0)
                 return "use huge pages, or reuse freed memory (M_MMAP_THRESHOLD, "
                        "M_TRIM_THRESHOLD)";
-        if (strcmp(advice->verdict, "sharing") == 0 && strcmp(pattern, "locked") == 0)
-                return "let threads use it less often, or each its own; a thread that "
-                       "waits for a lock waits until another releases it";
+        if (strcmp(advice->verdict, "sharing") == 0 && strcmp(pattern, "shared") == 0)
+                return "let threads use it less often, or each its own; waits for "
+                       "another thread stay";
         if (strcmp(advice->verdict, "cache") != 0)
                 return advice->remedy;
         if (strcmp(pattern, "index") == 0)

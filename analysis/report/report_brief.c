@@ -41,8 +41,6 @@ enum {
 
 /* Samples that brought a cache line; fewer tell little of its use. */
 #define LINES_MIN "20"
-/* Of a line's samples; the accesses behind a locked instruction wait, too. */
-#define LOCKED_SHARE_MIN "0.25"
 /* Packing data of which more is used gains little. */
 static const double USED_BYTES_MAX = 48;
 
@@ -327,6 +325,10 @@ static const char places_sql[] =
     "WITH top AS" REPORT_PLACES("?1", "?2") ","
     " brought AS MATERIALIZED (SELECT location_id, total(used_bytes) AS bytes, count(*) AS lines"
     "  FROM line_use JOIN sample_location USING (sample_id) GROUP BY location_id),"
+    " fought AS MATERIALIZED (SELECT sample_id, thread_id, addr, op, locked FROM sample"
+    "  JOIN data_source USING (data_source_id) WHERE snoop IN ('hit', 'hitm') OR locked),"
+    " written AS MATERIALIZED (SELECT addr, min(thread_id) AS first, max(thread_id) AS last"
+    "  FROM fought WHERE op = 'store' OR locked GROUP BY addr),"
     " used AS MATERIALIZED (SELECT m.path AS module, function, function_offset, file, line,"
     "  total(bytes) / sum(lines) AS used_bytes"
     "  FROM brought LEFT JOIN location USING (location_id) LEFT JOIN module AS m USING (module_id)"
@@ -353,11 +355,11 @@ static const char places_sql[] =
     "  AND line IS top.line AND file IS top.file AND function IS top.function AND module IS top.module"
     "  AND function_offset IS top.function_offset),"
     " CASE verdict WHEN 'page-faults' THEN (SELECT d.kind" FAULTED_MOST ")"
-    "  WHEN 'sharing' THEN (SELECT iif(avg(s.locked) >= " LOCKED_SHARE_MIN ", 'locked', '')"
-    "   FROM data_source AS s JOIN sample USING (data_source_id)"
-    "   JOIN sample_location USING (sample_id) JOIN location AS l USING (location_id)"
-    "   LEFT JOIN module AS m USING (module_id) WHERE"
-    "   l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
+    "  WHEN 'sharing' THEN (SELECT iif(avg(f.locked OR w.first <> f.thread_id"
+    "   OR w.last <> f.thread_id) >= 0.5, 'shared', '') FROM fought AS f"
+    "   LEFT JOIN written AS w USING (addr) JOIN sample_location USING (sample_id)"
+    "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
+    "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
     "   AND m.path IS top.module) ELSE p.pattern END,"
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
