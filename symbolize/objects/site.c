@@ -116,6 +116,7 @@ static bool in_rust_library(const char *file)
 {
         return (strncmp(file, "/rustc/", strlen("/rustc/")) == 0 &&
                 strstr(file, "/library/")) ||
+               strncmp(file, "/rust/deps/", strlen("/rust/deps/")) == 0 ||
                strstr(file, "/lib/rustlib/src/rust/library/");
 }
 

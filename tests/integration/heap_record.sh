@@ -171,11 +171,16 @@ static void *to_words(size_t bytes)
 {
         return calloc(1, bytes);
 }
+#line 1 "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs"
+static void *reserve(size_t bytes)
+{
+        return to_words(bytes);
+}
 #line 100 "words.rs"
 static void words(void)
 {
         for (int i = 0; i < COUNT; i++)
-                kept[COUNT + i] = to_words(200);
+                kept[COUNT + i] = reserve(200);
 }
 END
 record sites $LOADS --ldlat 1 --period 7 -- ./sites

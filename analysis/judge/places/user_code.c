@@ -58,6 +58,7 @@ static const char places_sql[] =
     "  OR text GLOB '/usr/local/include/*' OR text GLOB '/usr/local/lib*'"
     "  OR text GLOB '/usr/bin/../*' OR text GLOB '*/include/c++/*' OR text GLOB "
     "'/rustc/*'"
+    "  OR text GLOB '/rust/deps/*'"
     "  OR text GLOB '*/lib/rustlib/*' OR text GLOB '*/.cargo/registry/*')),"
     " header AS MATERIALIZED ("
     " SELECT name_id FROM name WHERE text GLOB '*.h' OR text GLOB '*.h[hp]'"
