@@ -711,7 +711,11 @@ static int print_missing_processes(struct db *db, FILE *out,
         while ((code = statement_next(db, rows, diag)) > 0) {
                 char *what = statement_printable(rows, 1);
                 bool runs = what && strcmp(what, " left running") == 0;
-                fputs(runs ? "When recording ended, still running: " : "Missing: ", out);
+                bool ended = what && strcmp(what, " ended by a signal") == 0;
+                fputs(runs    ? "When recording ended, still running: "
+                      : ended ? ""
+                              : "Missing: ",
+                      out);
                 prose_counted(out, sqlite3_column_int64(rows, 0), "processes");
                 fprintf(out, "%s.\n", what && !runs ? what : "");
                 free(what);
