@@ -183,41 +183,6 @@ tr '\n' ' ' <out | grep -q "program (another file now; build-id $recorded)\. .*-
         fail "the report does not say that the file is another: $(cat out)"
 mv whole program
 
-# Linkage names as their languages write them: C++ with the ABI's example, Rust with those
-# of RFC 2603 (v0) and of its older scheme, whose hash is no part of the name.
-python <<'END'
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.environ["SOURCE_DIR"] + "/tests/integration")
-import symbolize_db
-NAMES = {
-    "_ZN9wikipedia7article6formatEv": "wikipedia::article::format",
-    "_ZN9wikipedia7articleC2Ev": "wikipedia::article::article",
-    "_ZN9wikipedia7articleD1Ev": "wikipedia::article::~article",
-    "_ZNKSt6vectorIiSaIiEE4sizeEv": "std::vector<int, std::allocator<int> >::size",
-    "_RNvNtCs1234_7mycrate3foo3bar": "mycrate::foo::bar",
-    "_RINvNtC3std3mem8align_ofjdE": "std::mem::align_of::<usize, f64>",
-    "_RNvMC7mycrateNtB2_4Type6method": "<mycrate::Type>::method",
-    "_ZN3foo3bar17h05af221e174051e9E": "foo::bar",
-    "_ZN4core3fmt9Arguments6new_v117h0a5c7f5b3e2d1c9aE": "core::fmt::Arguments::new_v1",
-    "_ZN48_$LT$my..Type$u20$as$u20$my..Trait$LT$u8$GT$$GT$4call17h930b740aa94f1d3aE":
-        "<my::Type as my::Trait<u8>>::call",
-    "plain": "plain",
-}
-with open("names.s", "w") as text:
-    for name in NAMES:
-        text.write(f'.globl "{name}"\n.type "{name}", @function\n"{name}": nop\nnop\nret\n'
-                   f'.size "{name}", .-"{name}"\n')
-subprocess.run([os.environ["CC"], "-shared", "-nostdlib", "-o", "names", "names.s"], check=True)
-places = {line.split()[2]: int(line.split()[0], 16)
-          for line in symbolize_db.output("nm", "names").splitlines()}
-symbolize_db.make("names.db", os.environ["SOURCE_DIR"] + "/profiler/db/schema.sql", "names",
-                  [(places[name] + 1, None) for name in NAMES], 0)
-subprocess.run([os.environ["MEMLAG"], "symbolize", "names.db"], check=True)
-said = symbolize_db.output("sqlite3", "names.db",
-                           "SELECT function FROM location ORDER BY address_offset").splitlines()
-assert said == list(NAMES.values()), said
-END
-
 # Files of split debug information are noticed too: one that comes, one that changes. One
 # that has gone takes no names away.
 "$CC" -g -gsplit-dwarf -O0 -pie -fPIE -o split program.c

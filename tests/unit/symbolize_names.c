@@ -24,8 +24,20 @@ TEST(cxx_and_rust_names_are_readable)
         expect_name("_ZZ4mainvE7counter", "main()::counter");
         expect_name("_Znwm", "operator new");
         expect_name("_ZN3lib5titleB5cxx11E", "lib::title[abi:cxx11]");
+        expect_name("_ZN9wikipedia7articleC2Ev", "wikipedia::article::article");
+        expect_name("_ZN9wikipedia7articleD1Ev", "wikipedia::article::~article");
+        expect_name("_ZNKSt6vectorIiSaIiEE4sizeEv",
+                    "std::vector<int, std::allocator<int> >::size");
         expect_name("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+        expect_name("_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>");
+        expect_name("_RNvMC7mycrateNtB2_4Type6method", "<mycrate::Type>::method");
+        /* The hash of the older scheme is no part of the name. */
         expect_name("_ZN3foo3bar17h05af221e174051e9E", "foo::bar");
+        expect_name("_ZN4core3fmt9Arguments6new_v117h0a5c7f5b3e2d1c9aE",
+                    "core::fmt::Arguments::new_v1");
+        expect_name("_ZN48_$LT$my..Type$u20$as$u20$my..Trait$LT$u8$GT$$GT$4call"
+                    "17h930b740aa94f1d3aE",
+                    "<my::Type as my::Trait<u8>>::call");
 }
 
 /* By gfortran 12. */
