@@ -89,11 +89,8 @@ grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail
 cat "$XDG_DATA_HOME"/memlag/*.json >before
 "$MEMLAG" calibrate --quick >out 2>err &
 pid=$!
-for _ in $(seq 600); do # until it waits for signals: SIGTERM is bit 14
-        caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
-        [ $((0x$caught >> 14 & 1)) -eq 0 ] || break
-        sleep 0.1
-done
+catches_term() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status) >> 14 & 1)) -eq 1 ]; }
+until_true catches_term
 kill -TERM $pid
 wait $pid && fail "it was not interrupted"
 [ "$(wc -l <err)" -eq 1 ] && grep -q "interrupted: nothing is kept, an earlier calibration stays" err || fail "$(cat err)"
@@ -230,9 +227,9 @@ EOF
         *) ! grep -q "is poor" err || fail "a good calibration is said poor: $(cat err)" ;;
         esac
 done
-expect "origins" "$(answer poor.db "SELECT origin FROM machine WHERE key IN ('l3_bytes', 'l3_latency_cycles') ORDER BY key")" \
-        "preset host
-preset host, assumed"
+holds poor.db "preset host
+preset host, assumed" \
+        "SELECT origin FROM machine WHERE key IN ('l3_bytes', 'l3_latency_cycles') ORDER BY key"
 
 # One that an earlier memlag made lacks parameters, which are the nearest preset's.
 mkdir -p old/memlag

@@ -169,11 +169,10 @@ for how in "gcc -O1" "gcc -O2" "clang -O2" "g++ -O2" "clang++ -O1"; do
         case $compiler in *++) source=fields.cc ;; *) source=fields.c ;; esac
         # shellcheck disable=SC2086 # the compiler and its option
         $how -g -w -o fields.out $source
-        "$MEMLAG" record --force -o "$compiler.db" $LOADS --ldlat 1 --period 31 -- \
-                ./fields.out >truth 2>record.out || { cat record.out >&2; exit 1; }
+        ends 0 "$MEMLAG" record --force -o "$compiler.db" $LOADS --ldlat 1 --period 31 -- ./fields.out >truth
         mv $source hidden # which names the members, too
-        "$MEMLAG" symbolize --drop-names "$compiler.db" >record.out 2>&1
-        "$MEMLAG" analyze "$compiler.db" >record.out 2>&1
+        ends 0 "$MEMLAG" symbolize --drop-names "$compiler.db"
+        ends 0 "$MEMLAG" analyze "$compiler.db"
         mv hidden $source
         python3 check.py "$compiler.db" truth || failed=1
 done

@@ -23,10 +23,6 @@ USER_END = 2**63
 STACKS_LEAST = 20
 
 
-def fail(message):
-    sys.exit(f"unwind.py: {message}")
-
-
 def run(command, **arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True, **arguments).stdout
 
@@ -127,9 +123,10 @@ def compare(name):
         for key, stack in theirs.items()
         if not is_equal(ours.get(key, []), stack) and not extends(ours.get(key, []), stack)
     ]
-    if len(theirs) < STACKS_LEAST or equal < 0.95 * len(theirs) or len(wrong) > len(theirs) / 100:
-        fail(f"{name}: {equal} of {len(theirs)} stacks are perf's; memlag, perf: {wrong[:2]}")
-    print(f"{name}: {equal} of {len(theirs)} stacks as perf has them")
+    said = f"{name}: {equal} of {len(theirs)} stacks as perf has them"
+    assert len(theirs) >= STACKS_LEAST and equal >= 0.95 * len(theirs), said
+    assert len(wrong) <= len(theirs) / 100, (said, wrong[:2])
+    print(said)
 
 
 # ---- who calls whom -------------------------------------------------------------------------
@@ -162,10 +159,9 @@ def expect_chains(name, pattern):
     The rest may be in the first or last instructions of a function."""
     chains = {chain: n for chain, n in function_chains().items() if chain.startswith("burn")}
     right = sum(n for chain, n in chains.items() if re.fullmatch(pattern, chain))
-    if right < STACKS_LEAST or right < 0.95 * sum(chains.values()):
-        wrong = [chain for chain in chains if not re.fullmatch(pattern, chain)]
-        fail(f"{name}: {right} of {sum(chains.values())} stacks are right, and not {wrong[:3]}")
-    print(f"{name}: {right} of {sum(chains.values())} stacks are as the program calls")
+    said = f"{name}: {right} of {sum(chains.values())} stacks are as the program calls"
+    assert right >= STACKS_LEAST and right >= 0.95 * sum(chains.values()), (said, list(chains)[:3])
+    print(said)
 
 
 # ---- programs -------------------------------------------------------------------------------

@@ -96,8 +96,7 @@ counters() # counters OPTION...: what is recorded
 {
         "$MEMLAG" record $SIM --force -o run.db "$@" -- true 2>err || fail "$(cat err)"
         "$MEMLAG" report -v run.db >>err
-        python3 -c 'import sqlite3
-for (name,) in sqlite3.connect("run.db").execute("SELECT name FROM counter"): print(name)'
+        answer run.db "SELECT name FROM counter"
 }
 
 recorded() # recorded EVENT

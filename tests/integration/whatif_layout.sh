@@ -16,12 +16,6 @@ built()
         "${CC:-cc}" -g -O2 -fno-tree-vectorize -falign-loops=64 -pthread "$@" -o "$name" "$SOURCE_DIR/tests/$source"
 }
 
-cycles()
-{
-        sqlite3 -readonly "$1" "SELECT sum(value) FROM reading JOIN counter USING (counter_id)
-                WHERE name = 'cpu_clk_unhalted.thread'"
-}
-
 # like_rewritten FIX SOURCE FLAG REWRITING PER_CENT [OPTION...]: the run with the fix takes as long
 # as the rewritten program.
 like_rewritten()
@@ -32,10 +26,10 @@ like_rewritten()
         built after "$source" "$flag" "$rewriting"
         "$MEMLAG" whatif "$@" --force -o before.db --fix "$fix" -- ./before >/dev/null 2>err </dev/null ||
                 fail "$fix: $(cat err)"
-        "$MEMLAG" record "$@" --force -o after.db -- ./after >/dev/null 2>&1
+        record after "$@" -- ./after
         told=$(sqlite3 -readonly before.db "SELECT cycles FROM whatif_run WHERE fix = '$fix'")
-        expect "$fix as the rewritten program: $told, $(cycles after.db), before $(cycles before.db)" \
-                "$(awk "BEGIN { d = $told / $(cycles after.db) - 1; print (d < 0 ? -d : d) <= $most / 100 }")" 1
+        expect "$fix as the rewritten program: $told, $(cycles_of after.db), before $(cycles_of before.db)" \
+                "$(awk "BEGIN { d = $told / $(cycles_of after.db) - 1; print (d < 0 ? -d : d) <= $most / 100 }")" 1
 }
 
 # Blocks of one element keep their place, so that nothing differs.
@@ -59,7 +53,7 @@ NO_FAULTS="--sim-set kernel.fault_ns=0 --sim-set kernel.copy_gbs=10000"
 tried()
 {
         "$MEMLAG" whatif $SKYLAKE $NO_FAULTS --force -o tried.db -- ./before >/dev/null 2>err </dev/null || fail "$(cat err)"
-        expect "$1 is tried" "$(sqlite3 -readonly tried.db "SELECT count(*) FROM whatif_run WHERE fix LIKE '$1'")" 1
+        holds tried.db 1 "SELECT count(*) FROM whatif_run WHERE fix LIKE '$1'"
 }
 built before experiments/layouts.c -DCOUNTERS
 tried "type:counter=align(64)"
@@ -116,7 +110,7 @@ refused()
 {
         ends 1 "$MEMLAG" whatif $SKYLAKE --period 97 --force -o refused.db --fix "$1" -- ./refused "$2" >out </dev/null
         says "$3"
-        expect "runs of $1 ($2)" "$(sqlite3 -readonly refused.db "SELECT count(*) FROM whatif_run")" 0
+        holds refused.db 0 "SELECT count(*) FROM whatif_run"
 }
 
 refused type:nothing=soa s "no sample is of a type 'nothing'"

@@ -3,11 +3,6 @@
 # record --with-clock: a first run under timer samples beside the simulated one.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-ask()
-{
-        sqlite3 -readonly "${2:-memlag.db}" "$1"
-}
-
 record()
 {
         "$MEMLAG" record --force --with-clock "$@" 2>err
@@ -123,10 +118,7 @@ PYTHON
 
 # The report has the column, and JSON the figure; without a first run neither is there.
 "$MEMLAG" report memlag.db --by function --format json >with.json
-python3 -c '
-import json, sys
-rows = json.load(open("with.json"))["rows"]
-assert all(row["measured_ratio"] is not None for row in rows), rows'
+expect "rows without measured time" "$(as_json '[row for row in it["rows"] if row["measured_ratio"] is None]' <with.json)" '[]'
 "$MEMLAG" report memlag.db --by function | grep -q '^ *measured  *stalled' || fail "no column"
 "$MEMLAG" report memlag.db --by object | grep -q '^ *measured  *stalled' || fail "no column of objects"
 "$MEMLAG" annotate -i memlag.db --format json chase spin >lines.json
@@ -146,9 +138,8 @@ assert all(row['samples'] == 0 and row['stalled_ratio'] == 0 for row in spins), 
 PYTHON
 "$MEMLAG" record --force -o alone.db -- true 2>err </dev/null
 "$MEMLAG" report alone.db --by function | grep -q "^ *measured " && fail "a column without a first run"
-expect "measured in alone.db" \
-        "$(ask 'SELECT (SELECT count(measured_ratio) FROM function_view)
-                + (SELECT count(measured_ratio) FROM object_view)' alone.db)" 0
+holds alone.db 0 'SELECT (SELECT count(measured_ratio) FROM function_view)
+                + (SELECT count(measured_ratio) FROM object_view)'
 
 # diff has the CPU time of both first runs, and only where both have one.
 measured_of()
@@ -157,7 +148,7 @@ measured_of()
 }
 cp memlag.db again.db
 expect "what diff measured" "$(measured_of again.db | cut -d, -f3)" \
-        "$(ask "SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')")"
+        "$(answer memlag.db "SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')")"
 expect "the ratio" "$(measured_of again.db | cut -d, -f5)" 1
 expect "the ratio without a first run" "$(measured_of alone.db | cut -d, -f5)" ""
 
@@ -181,10 +172,10 @@ done
 "$MEMLAG" diff memlag.db alone.db 2>err | grep -q 'measured before' && fail "measured time of one run"
 
 # Names and findings can be made again.
-before=$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')
+before=$(answer memlag.db 'SELECT * FROM line_clock_finding ORDER BY 1')
 "$MEMLAG" symbolize --drop-names memlag.db 2>err || "$MEMLAG" symbolize memlag.db
 "$MEMLAG" analyze memlag.db
-expect "findings made again" "$(ask 'SELECT * FROM line_clock_finding ORDER BY 1')" "$before"
+holds memlag.db "$before" 'SELECT * FROM line_clock_finding ORDER BY 1'
 
 # Standard input is the same for both runs, or the command does not run at all.
 echo text >input
@@ -205,7 +196,7 @@ expect "runs of it" "$(wc -l <out)" 1
 [ ! -e memlag.db ] || fail "a database of a run that failed"
 ends 3 record -- sh -c 'echo run; exit 3' >out </dev/null
 expect "runs of both" "$(wc -l <out)" 2
-expect "status in the database" "$(ask "SELECT value FROM run WHERE key = 'exit_status'")" 3
+holds memlag.db 3 "SELECT value FROM run WHERE key = 'exit_status'"
 ends 5 record -- sh -c '[ ! -e second ] || exit 5; touch second' </dev/null
 # Code in no file has one row in both runs. A list of its names is the second run's alone: how
 # much of the time each name had is not known then.
@@ -245,18 +236,18 @@ int main(int argc, char **argv)
 EOF
 "$CC" -O1 -g -o made made.c
 record -- ./made </dev/null || fail "status $?: $(cat err)"
-expect "code in no file, measured and modelled" "$(ask "SELECT function, module IS NULL,
+holds memlag.db "[JIT code]|1|1|1" "SELECT function, module IS NULL,
         measured_ratio > 0.5, modelled_ratio > 0.5 FROM function_clock_finding
-        ORDER BY measured_ratio DESC LIMIT 1")" "[JIT code]|1|1|1"
-expect "its line" "$(ask "SELECT measured_ratio > 0.5 FROM line_view
-        WHERE function = '[JIT code]'")" 1
+        ORDER BY measured_ratio DESC LIMIT 1"
+holds memlag.db 1 "SELECT measured_ratio > 0.5 FROM line_view
+        WHERE function = '[JIT code]'"
 record -- ./made named_by_list >lists </dev/null || fail "status $?: $(cat err)"
 xargs rm <lists
-expect "code that a list names" "$(ask "SELECT measured_ratio FROM function_view
-        WHERE function = 'named_by_list'" | wc -w), $(ask "SELECT count(*) FROM function_view
+expect "code that a list names" "$(answer memlag.db "SELECT measured_ratio FROM function_view
+        WHERE function = 'named_by_list'" | wc -w), $(answer memlag.db "SELECT count(*) FROM function_view
         WHERE function = 'named_by_list' AND measured_ratio IS NULL")" "0, 1"
-expect "its disagreements" "$(ask "SELECT count(*) FROM line_measured_view
-        WHERE function = 'named_by_list' AND agreement IS NOT NULL")" 0
+holds memlag.db 0 "SELECT count(*) FROM line_measured_view
+        WHERE function = 'named_by_list' AND agreement IS NOT NULL"
 "$MEMLAG" diff --by function --format json memlag.db memlag.db >diff.json
 expect "its difference" "$(python3 -c 'import json; print([row["measured_before_ns"]
         for row in json.load(open("diff.json"))["rows"] if row["function"] == "named_by_list"])')" \
