@@ -7,9 +7,7 @@
 # field TOPIC FIELD: of the first finding about TOPIC in the file json
 field()
 {
-        python3 -c 'import json, sys
-findings = json.load(open("json"))
-print(next(f for f in findings if f["topic"] == sys.argv[1])[sys.argv[2]])' "$@"
+        as_json "next(f for f in it if f['topic'] == '$1')['$2']" <json
 }
 
 contains()
@@ -50,9 +48,9 @@ esac
 contains "$(field paranoid finding)" "is $(cat /proc/sys/kernel/perf_event_paranoid)"
 contains "$(field kptr finding)" "is $(cat /proc/sys/kernel/kptr_restrict)"
 if ls -d /sys/bus/event_source/devices/cpu* >/dev/null 2>&1; then
-        [ "$(field pmu status)" = ok ] || fail "a core PMU is not found"
+        expect "a core PMU" "$(field pmu status)" ok
 else
-        [ "$(field pmu status)" = missing ] || fail "there is no core PMU"
+        expect "no core PMU" "$(field pmu status)" missing
         contains "$(field pmu remedy)" "--source sim"
 fi
 DEBUGINFOD_URLS=https://example.org "$MEMLAG" doctor | grep -q 'servers are set' ||

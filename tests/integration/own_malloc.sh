@@ -87,13 +87,9 @@ if has musl-gcc; then
         musl-gcc -g -O1 -o dynamic_musl blocks.c
         check dynamic_musl
 fi
-# not_followed DB: how many programs the ledger says.
-not_followed()
-{
-        sqlite3 "$1" "SELECT coalesce(sum(value), 0) FROM ledger
-                WHERE kind = 'programs whose own allocator is not followed'"
-}
-[ "$(not_followed dynamic.db)" = 0 ] || fail "the C library's allocator is not the program's"
+# How many programs the ledger says.
+not_followed="SELECT coalesce(sum(value), 0) FROM ledger WHERE kind = 'programs whose own allocator is not followed'"
+holds dynamic.db 0 "$not_followed" # the C library's allocator is not the program's
 # An allocator in the program's file, in a section that is followed and in another.
 program bump -fno-builtin <<'END'
 #ifndef SECTION
@@ -133,13 +129,13 @@ int main(void)
 END
 compile -fno-builtin -DSECTION='"another"' -o elsewhere bump.c
 for program in bump elsewhere; do
-        "$MEMLAG" record -o $program.db -- ./$program 2>err || fail "$program: $(cat err)"
+        record $program -- ./$program
         "$MEMLAG" record --source clock -o $program.clock.db -- ./$program 2>err ||
                 echo "own_malloc.sh: SKIPPED on the processor: $(cat err)" >&2
-        [ ! -e $program.clock.db ] || [ "$(not_followed $program.clock.db)" = 1 ] ||
-                fail "$program: nothing is said of its own allocator"
+        [ ! -e $program.clock.db ] || holds $program.clock.db 1 "$not_followed"
 done
-[ "$(not_followed bump.db) $(not_followed elsewhere.db)" = "0 1" ] || fail "own allocators with sim"
+holds bump.db 0 "$not_followed"
+holds elsewhere.db 1 "$not_followed"
 holds bump.db 1 "SELECT count(*) FROM object_view WHERE object LIKE 'main at bump.c:%'
         AND size_bytes = 4194304"
 "$MEMLAG" report --by object elsewhere.db | grep -q "allocator in a program's own file" ||
