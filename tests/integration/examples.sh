@@ -23,26 +23,12 @@ expectations()
                              print $2 ";" $3 ";" $4 ";" $5 }'
 }
 
-# The verdict and the place (1 is first) of source line $2 in database $1, or nothing.
-line_finding()
+# The verdict and the place (1 is first) of the row of view $1 in which $2 holds, or nothing.
+finding()
 {
-        "$MEMLAG" query -i "$1" --format csv "
-                SELECT verdict, place FROM (
-                        SELECT file, line, verdict,
-                               row_number() OVER (ORDER BY latency_share DESC) AS place
-                        FROM line_view)
-                WHERE file LIKE '%/$example.c' AND line = $2" | tail -n +2
-}
-
-object_finding()
-{
-        "$MEMLAG" query -i "$1" --format csv "
-                SELECT verdict, place FROM (
-                        SELECT object, object_kind, alloc_file, alloc_line, verdict,
-                               row_number() OVER (ORDER BY latency_share DESC) AS place
-                        FROM object_view)
-                WHERE (alloc_file LIKE '%/$example.c' AND alloc_line = $2)
-                   OR (object_kind = 'global' AND object = '$3')" | tail -n +2
+        "$MEMLAG" query -i "$database" --format csv "SELECT verdict, place FROM (
+                        SELECT *, row_number() OVER (ORDER BY latency_share DESC) AS place FROM $1)
+                WHERE $2" | tail -n +2
 }
 
 check()
@@ -52,14 +38,17 @@ check()
         # A global's name stands before its dimensions or its semicolon.
         name=$(sed -n "${line}s/^static [a-z0-9_ ]* \([a-z_]*\)[[;].*/\1/p" "$source")
         case $what in
-        line) found=$(line_finding "$database" "$line") ;;
-        object) found=$(object_finding "$database" "$line" "$name") ;;
+        line) found=$(finding line_view "file LIKE '%/$example.c' AND line = $line") ;;
+        object)
+                found=$(finding object_view "alloc_file LIKE '%/$example.c' AND alloc_line = $line
+                        OR object_kind = 'global' AND object = '$name'")
+                ;;
         *) fail "$example/README.md: unknown row '$what'" ;;
         esac
         case $place in
         first) [ "$found" = "$verdict,1" ] ;;
         present) [ "${found%,*}" = "$verdict" ] ;;
-        absent) [ -z "$found" ] || [[ ! "$found" =~ ^($(alarming)), ]] ;;
+        absent) [ -z "$found" ] || [[ ! "$found" =~ ^($alarming), ]] ;;
         *) fail "$example/README.md: unknown place '$place'" ;;
         esac || {
                 "$MEMLAG" report -v -i "$database" >&2
@@ -68,10 +57,7 @@ check()
 }
 
 # Verdicts that call for action.
-alarming()
-{
-        echo "dram-contention|dram-latency|remote-memory|sharing|tlb|in-core"
-}
+alarming="dram-contention|dram-latency|remote-memory|sharing|tlb|in-core"
 
 # No line of the example's own source may have an alarming verdict.
 check_nothing()
@@ -79,7 +65,7 @@ check_nothing()
         local found
         found=$("$MEMLAG" query -i "$database" --format csv "
                 SELECT line, verdict FROM line_view WHERE file LIKE '%/$example.c'" |
-                grep -E ",($(alarming))\$") || return 0
+                grep -E ",($alarming)\$") || return 0
         fail "$example: nothing to report, but: $found"
 }
 
@@ -103,12 +89,7 @@ for example in contention chase friendly columns false-sharing remote; do
         command=$(sed -n "s/^    memlag record \(.*\) -- .*examples\/$example\(.*\)$/\1 -- \2/p" "$readme" | head -n 1)
         [ -n "$command" ] || fail "$example/README.md has no record command"
         # shellcheck disable=SC2086 # a list of options
-        "$MEMLAG" record --source sim ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } \
-                >"$example.out" 2>"$example.err" || {
-                status=$?
-                cat "$example.err" >&2
-                fail "recording $example ended with status $status"
-        }
+        ends 0 "$MEMLAG" record --source sim ${command%% -- *} -- "$BINARY_DIR/examples/$example" ${command#* -- } >out
         rows=0
         while IFS=';' read -r what mark verdict place; do
                 rows=$((rows + 1))
@@ -125,11 +106,10 @@ done
 # With huge pages the example of the TLB has another problem.
 source=$SOURCE_DIR/examples/columns/columns.c
 if "$BINARY_DIR/examples/columns" 1 1 1 >/dev/null 2>&1; then
-        "$MEMLAG" record $SIM -o huge.db -- \
-                "$BINARY_DIR/examples/columns" 1024 4 1 >huge.out 2>huge.err
-        example=columns
-        found=$(line_finding huge.db "$(marked_line "$source" slow-line)")
-        [ "$found" = cache,1 ] || fail "columns with huge pages: '$found' is not cache,1"
+        record huge $SIM -- "$BINARY_DIR/examples/columns" 1024 4 1
+        database=huge.db
+        expect "columns with huge pages" "$(finding line_view "file LIKE '%/columns.c'
+                AND line = $(marked_line "$source" slow-line)")" cache,1
 else
         echo "examples: SKIPPED columns with huge pages: this kernel has none" >&2
 fi
