@@ -213,16 +213,21 @@ static void record_sample(int64_t time_ns, const void *ip, const volatile void *
         assert_ok(writer_sample(recording.writer, &row, NULL, NULL));
 }
 
-/* Ends the recording and names it. */
-static void finish(void)
+static void name_recording(void)
 {
         struct symbolize_options options = {0};
         struct diag diag = {0};
 
-        assert_ok(writer_close(recording.writer, NULL));
         if (symbolize(recording.db, &options, &diag))
                 fail_msg("%s", diag.text);
         db_close(recording.db);
+}
+
+/* Ends the recording and names it. */
+static void finish(void)
+{
+        assert_ok(writer_close(recording.writer, NULL));
+        name_recording();
 }
 
 static const char *object_of(int sample)
@@ -253,15 +258,14 @@ TEST(names_the_line_and_what_was_inlined)
         expect_int("SELECT count(*) FROM ledger", 0);
 }
 
-/* A stack of two frames. */
-static int64_t record_stack_of_two(const void *leaf, const void *caller,
-                                   enum context_use use)
+/* A stack of two frames, or of one without a CALLER. */
+static int64_t record_stack(const void *leaf, const void *caller, enum context_use use)
 {
         const uint64_t ips[] = {(uintptr_t)leaf, (uintptr_t)caller};
         int64_t stack;
 
-        assert_ok(
-            writer_stack(recording.writer, recording.process, ips, 2, use, &stack, NULL));
+        assert_ok(writer_stack(recording.writer, recording.process, ips, caller ? 2 : 1,
+                               use, &stack, NULL));
         return stack;
 }
 
@@ -272,8 +276,7 @@ TEST(a_caller_is_at_its_call)
 
         allocating_function();
         record_own_mappings();
-        record_sample(1, ip, NULL,
-                      record_stack_of_two(ip, return_address, CONTEXT_OF_SAMPLE));
+        record_sample(1, ip, NULL, record_stack(ip, return_address, CONTEXT_OF_SAMPLE));
         finish();
 
         expect("SELECT group_concat(function || ' ' || line, ', ') FROM"
@@ -508,16 +511,6 @@ static void record_block(const char *function, uint64_t addr, uint64_t bytes,
                 assert_ok(writer_allocation_end(recording.writer, id, end_ns, NULL));
 }
 
-static int64_t record_stack(const void *leaf)
-{
-        uint64_t ip = (uintptr_t)leaf;
-        int64_t stack;
-
-        assert_ok(writer_stack(recording.writer, recording.process, &ip, 1,
-                               CONTEXT_OF_ALLOCATION, &stack, NULL));
-        return stack;
-}
-
 TEST(blocks_at_one_address_are_told_apart_by_time)
 {
         char *ip = outer();
@@ -527,7 +520,8 @@ TEST(blocks_at_one_address_are_told_apart_by_time)
 
         record_own_mappings();
         record_mapping(MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
-        int64_t first = record_stack(ip), second = record_stack(call);
+        int64_t first = record_stack(ip, NULL, CONTEXT_OF_ALLOCATION);
+        int64_t second = record_stack(call, NULL, CONTEXT_OF_ALLOCATION);
 
         record_block("malloc", 0x10100, 64, first, 10, 20);
         record_block("calloc", 0x10100, 32, second, 20, 0);
@@ -563,8 +557,8 @@ static void record_two_paths(const void *addr)
         allocating_function();
         record_own_mappings();
         record_mapping(MAPPING_HEAP, 0x10000, 0x10000, 0, 0, "rw-");
-        int64_t called = record_stack_of_two(ip, return_address, CONTEXT_OF_ALLOCATION);
-        int64_t alone = record_stack(ip);
+        int64_t called = record_stack(ip, return_address, CONTEXT_OF_ALLOCATION);
+        int64_t alone = record_stack(ip, NULL, CONTEXT_OF_ALLOCATION);
 
         if (addr)
                 record_block("malloc", 0x10100, 64, called, 10, 20);
@@ -644,7 +638,7 @@ TEST(memory_between_blocks_is_the_heap)
         record_mapping(MAPPING_ANON, 0x30000000, 0x1000, 0, 0, "rw-");
         record_mapping(MAPPING_ANON, 0x3ffff000, 0x1000, 0, 0, "rw-");
         record_mapping(MAPPING_ANON, 0x40000000, 0x4000000, 0, 0, "---");
-        int64_t stack = record_stack(ip);
+        int64_t stack = record_stack(ip, NULL, CONTEXT_OF_ALLOCATION);
 
         record_block("malloc", 0x10000100, 64, stack, 0, 0);
         record_block("malloc", 0x20000010, 0x41000, stack, 0, 0);
@@ -668,8 +662,8 @@ TEST(the_site_is_outside_the_allocator)
 
         allocating_function();
         record_own_mappings();
-        int64_t stack = record_stack_of_two(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"),
-                                            return_address, CONTEXT_OF_SAMPLE);
+        int64_t stack = record_stack(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"),
+                                     return_address, CONTEXT_OF_SAMPLE);
         record_block("malloc", 0x10100, 64, stack, 0, 0);
         record_sample(5, ip, (void *)0x10110, 0);
         finish();
@@ -742,17 +736,18 @@ static void dump_names(const char *path)
                                  path)));
 }
 
+static void name_again(void)
+{
+        assert_ok(db_open("a.db", DB_READ_WRITE, &recording.db, NULL));
+        name_recording();
+}
+
 /* A second run skips work that name_source notes, unless the notes are deleted. */
 static void expect_the_same_again(void)
 {
-        struct symbolize_options options = {0};
-        struct db *db;
-
         dump_names("first.sql");
         plain_exec("a.db", "DELETE FROM name_source");
-        assert_ok(db_open("a.db", DB_READ_WRITE, &db, NULL));
-        assert_ok(symbolize(db, &options, NULL));
-        db_close(db);
+        name_again();
         assert_true(plain_int("a.db", "SELECT count(*) FROM name_source") > 0);
         dump_names("second.sql");
         assert_ok(system("cmp first.sql second.sql && test -s first.sql"));
@@ -814,13 +809,6 @@ TEST(a_hostile_database_does_no_harm)
             " (2, -9223372036854775808, 9223372036854775807, 0, 0, 0, 0, 1, 3),"
             " (3, 9223372036854775807, 9223372036854775807, 0, -1, -1, 0, 1, 2),"
             " (4, 11, 4242, 0, 7, 7, 0, 1, 4);");
-        struct symbolize_options options = {0};
-        struct diag diag = {0};
-        struct db *db;
-
-        assert_ok(db_open("a.db", DB_READ_WRITE, &db, NULL));
-        if (symbolize(db, &options, &diag))
-                fail_msg("%s", diag.text);
-        db_close(db);
+        name_again();
         expect_int("SELECT count(*) FROM attribution", 4);
 }
