@@ -180,12 +180,18 @@ static void assert_stacks(struct known_stack *stacks)
         free(stacks);
 }
 
-static int64_t write_known(const struct known_stack *stack, enum context_use use)
+static int64_t write_stack_of(int64_t process, const uint64_t *ips, size_t depth,
+                              enum context_use use)
 {
         int64_t id;
-        assert_ok(writer_stack(r.writer, stack->process, stack->ips, stack->depth, use,
-                               &id, NULL));
+        assert_ok(writer_stack(r.writer, process, ips, depth, use, &id, NULL));
         return id;
+}
+
+static int64_t write_known(const struct known_stack *stack, bool sampled)
+{
+        return write_stack_of(stack->process, stack->ips, stack->depth,
+                              sampled ? CONTEXT_OF_SAMPLE : CONTEXT_OF_ALLOCATION);
 }
 
 /* Stack nodes of allocations are packed. Nodes that a sample uses too, earlier or later,
@@ -201,13 +207,10 @@ TEST(stacks_of_allocations_are_packed)
                 make_stack(stack, second);
                 stack->ips[stack->depth - 1] = 0xffffffff81000000 + random_below(300);
                 bool sampled = random_below(50) == 0;
-                stack->id = write_known(stack, sampled ? CONTEXT_OF_SAMPLE
-                                                       : CONTEXT_OF_ALLOCATION);
+                stack->id = write_known(stack, sampled);
                 samples += sampled;
                 const struct known_stack *earlier = &stacks[random_below(i + 1)];
-                sampled = random_below(50) == 0;
-                assert_int_equal(write_known(earlier, sampled ? CONTEXT_OF_SAMPLE
-                                                              : CONTEXT_OF_ALLOCATION),
+                assert_int_equal(write_known(earlier, random_below(50) == 0),
                                  earlier->id);
         }
         end_recording();
@@ -225,9 +228,7 @@ TEST(stacks_of_allocations_are_packed)
 
 static int64_t write_stack(const uint64_t *ips, size_t depth, enum context_use use)
 {
-        int64_t id;
-        assert_ok(writer_stack(r.writer, r.process, ips, depth, use, &id, NULL));
-        return id;
+        return write_stack_of(r.process, ips, depth, use);
 }
 
 /* is_leaf marks packed leaves: their addresses are no return addresses. */
@@ -281,8 +282,7 @@ TEST(committed_samples_have_their_stacks_and_accesses)
                                          .ip = ip,
                                          .stack_frame = number % 3 == 0,
                                          .cfa_offset_bytes = number};
-                assert_ok(writer_stack(r.writer, r.process, &ip, 1, CONTEXT_OF_SAMPLE,
-                                       &row.stack_id, NULL));
+                row.stack_id = write_stack(&ip, 1, CONTEXT_OF_SAMPLE);
                 assert_ok(writer_sample(r.writer, &row, &id, NULL));
                 assert_int_equal(id, number);
         }
@@ -497,8 +497,7 @@ static void write_realistic_samples(size_t count)
                                          .addr = 0x7ffff0000000 - random_below(1u << 30),
                                          .latency_cycles = (int64_t)(random_below(1000)),
                                          .data_source_id = source};
-                writer_stack(r.writer, r.process, ips, 12, CONTEXT_OF_SAMPLE,
-                             &row.stack_id, NULL);
+                row.stack_id = write_stack(ips, 12, CONTEXT_OF_SAMPLE);
                 assert_ok(writer_sample(r.writer, &row, NULL, NULL));
         }
 }

@@ -125,6 +125,14 @@ static void put_bytes(struct bytes *to, const uint8_t *bytes, size_t count)
         to->count += count;
 }
 
+/* Fills in the four bytes at AT: the length of the rest. */
+static void set_length(struct bytes *to, size_t at)
+{
+        const uint32_t length = (uint32_t)(to->count - at - sizeof(length));
+
+        memcpy(to->items + at, &length, sizeof(length));
+}
+
 static void set_address(struct bytes *to, uint64_t vaddr)
 {
         put_bytes(to, (const uint8_t[]){0, 9, 2}, 3);
@@ -157,18 +165,7 @@ static void begin_table(struct bytes *to, unsigned version, unsigned operations)
         if (version >= 4)
                 put(to, operations, 1);
         put_bytes(to, rest, sizeof(rest));
-        struct bytes length = {0};
-
-        put(&length, to->count - 10, 4);
-        memcpy(to->items + 6, length.items, 4);
-}
-
-static void end_table(struct bytes *to)
-{
-        struct bytes length = {0};
-
-        put(&length, to->count - 4, 4);
-        memcpy(to->items, length.items, 4);
+        set_length(to, 6);
 }
 
 static int find(const struct bytes *bytes, struct line_answer *answers, size_t count,
@@ -197,7 +194,7 @@ TEST(answers_with_rows_of_the_table)
         add_row(&bytes, 0, 10);
         put(&bytes, 13 + (1 + 5) + 4 * 14, 1); /* special: 4 bytes, 1 line */
         end_sequence(&bytes, 4);
-        end_table(&bytes);
+        set_length(&bytes, 0);
         assert_int_equal(find(&bytes, answers, 6, &table), 0);
         for (int i = 0; i < 6; i++) {
                 assert_int_equal(answers[i].found, lines[i] != 0);
@@ -221,7 +218,7 @@ TEST(counts_operations_of_long_instructions)
         add_row(&bytes, 3, 1); /* the same instruction */
         add_row(&bytes, 1, 1); /* the next one */
         end_sequence(&bytes, 8);
-        end_table(&bytes);
+        set_length(&bytes, 0);
         assert_int_equal(find(&bytes, answers, 2, &table), 0);
         assert_true(answers[0].found && answers[0].line == 3);
         assert_true(answers[1].found && answers[1].line == 4);
@@ -253,7 +250,7 @@ TEST(leaves_out_what_the_linker_discarded)
                 add_row(&bytes, 0, 41);
                 add_row(&bytes, 0x78, 1);
                 end_sequence(&bytes, 0x28);
-                end_table(&bytes);
+                set_length(&bytes, 0);
                 sections.lines =
                     (struct elf_bytes){(const char *)bytes.items, bytes.count};
                 assert_ok(line_table_read(&table, &sections, 0, &budget));
@@ -279,7 +276,7 @@ TEST(takes_files_that_the_program_defines)
         set_address(&bytes, 0x10);
         add_row(&bytes, 0, 1);
         end_sequence(&bytes, 1);
-        end_table(&bytes);
+        set_length(&bytes, 0);
         assert_int_equal(find(&bytes, &answer, 1, &table), 0);
         assert_true(answer.found);
         assert_string_equal(table.files.items[answer.file].name, "b.c");
@@ -300,11 +297,8 @@ static void put_table_of_texts(struct bytes *to)
                 put_bytes(to, (const uint8_t[]){1, 1, 0x1f, 1}, 4);
                 put(to, name, 4);
         }
-        struct bytes length = {0};
-
-        put(&length, to->count - 12, 4);
-        memcpy(to->items + 8, length.items, 4);
-        end_table(to);
+        set_length(to, 8);
+        set_length(to, 0);
 }
 
 /* Texts of any length cost nothing: all but the last page is out of reach. */
@@ -353,7 +347,7 @@ TEST(stops_when_the_budget_is_spent)
                 put(&bytes, 0xffff, 2);
                 put_bytes(&bytes, (const uint8_t[]){0, 1, 1}, 3);
         }
-        end_table(&bytes);
+        set_length(&bytes, 0);
         for (int i = 0; i < ASKED; i++)
                 answers[i].vaddr = 0x1000 + (uint64_t)i;
         const struct line_sections sections = {
