@@ -68,14 +68,15 @@ static bool put_context(void *context, struct bulk_insert *insert, size_t i)
 }
 
 /* What the sites at a stack did; where there is none, there are no allocations. */
-static struct raw_total totals_of(const struct raw *raw, size_t *next, uint32_t stack,
-                                  bool region)
+static struct raw_total totals_of(struct stack_rows *rows, uint32_t stack, bool region)
 {
+        const struct raw *raw = rows->raw;
         struct raw_total sum = {0};
 
-        while (*next < raw->total_count && raw->totals[*next].stack == stack &&
-               raw->totals[*next].region == region) {
-                const struct raw_total *total = &raw->totals[(*next)++];
+        while (rows->next_total < raw->total_count &&
+               raw->totals[rows->next_total].stack == stack &&
+               raw->totals[rows->next_total].region == region) {
+                const struct raw_total *total = &raw->totals[rows->next_total++];
 
                 sum.allocations += total->allocations;
                 sum.total_bytes += total->total_bytes;
@@ -84,9 +85,10 @@ static struct raw_total totals_of(const struct raw *raw, size_t *next, uint32_t 
         return sum;
 }
 
-static void put_object_stack(const struct stack_rows *rows, struct bulk_insert *insert,
-                             uint32_t stack, bool region, const struct raw_total *totals)
+static void put_object_stack(struct stack_rows *rows, struct bulk_insert *insert,
+                             uint32_t stack, bool region)
 {
+        const struct raw_total totals = totals_of(rows, stack, region);
         const struct object_path *path = objects_path(rows->objects, stack, region);
 
         if (!path->used)
@@ -94,10 +96,10 @@ static void put_object_stack(const struct stack_rows *rows, struct bulk_insert *
         bulk_insert_int(insert, 0, path->object + INT64_C(1));
         bulk_insert_int(insert, 1, rows->raw->stack_ids[stack]);
         bulk_insert_int(insert, 2, (int64_t)path->samples);
-        if (totals->allocations) {
-                bulk_insert_int(insert, 3, (int64_t)totals->allocations);
-                bulk_insert_int(insert, 4, (int64_t)totals->total_bytes);
-                bulk_insert_int(insert, 5, (int64_t)totals->peak_bytes);
+        if (totals.allocations) {
+                bulk_insert_int(insert, 3, (int64_t)totals.allocations);
+                bulk_insert_int(insert, 4, (int64_t)totals.total_bytes);
+                bulk_insert_int(insert, 5, (int64_t)totals.peak_bytes);
         }
         bulk_insert_row(insert);
 }
@@ -105,13 +107,8 @@ static void put_object_stack(const struct stack_rows *rows, struct bulk_insert *
 /* Blocks and regions are never one object. */
 static bool put_object_stacks(void *context, struct bulk_insert *insert, size_t i)
 {
-        struct stack_rows *rows = context;
-        uint32_t stack = (uint32_t)i;
-        struct raw_total blocks = totals_of(rows->raw, &rows->next_total, stack, false);
-        struct raw_total regions = totals_of(rows->raw, &rows->next_total, stack, true);
-
-        put_object_stack(rows, insert, stack, false, &blocks);
-        put_object_stack(rows, insert, stack, true, &regions);
+        put_object_stack(context, insert, (uint32_t)i, false);
+        put_object_stack(context, insert, (uint32_t)i, true);
         return false;
 }
 

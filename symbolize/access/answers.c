@@ -10,7 +10,7 @@
 #include "flow_walk.h"
 #include "number_use.h"
 #include "pointer_name.h"
-#include "register_writes.h"
+
 #include "rule.h"
 #include "shared_place.h"
 #include "type_field.h"
@@ -305,6 +305,66 @@ static int find_patterns(const struct flow_walk *walk, struct flow_answer *answe
         return error;
 }
 
+/* ---- writes of registers ---- */
+
+/* Each range of a block is gone through for each variable: not for more than so many
+ * instructions in all, as code made for it could have very many blocks in each other. */
+
+enum { STEPS_AT_MOST = 1 << 24 };
+
+/* A call sets its result; nobody reads its other registers. A call without code behind it
+ * does not return. */
+static bool may_set(const struct flow_code *code, size_t step, uint8_t reg)
+{
+        const struct instruction *instruction = &code->steps[step].instruction;
+
+        if (instruction->operation == OPERATION_CALL)
+                return reg == REGISTER_RAX && step + 1 < code->step_count &&
+                       flow_code_follows(code, step + 1);
+        return (instruction->written & ~instruction->numbers) >> reg & 1;
+}
+
+static uint32_t count_range(const struct flow_code *code,
+                            const struct register_variable *variable, size_t *steps_left)
+{
+        uint32_t count = 0;
+
+        for (size_t i = flow_code_from(code, variable->low);
+             i < code->step_count && code->steps[i].vaddr < variable->high; i++) {
+                if (*steps_left == 0)
+                        return VARIABLES_MANY_WRITES;
+                --*steps_left;
+                count += may_set(code, i, variable->reg);
+        }
+        return count;
+}
+
+/* Sets the writes of all VARIABLES that are there only from where they are set: of their
+ * blocks in CODE, by instructions that may leave an address there. */
+static void count_writes(struct variables *variables, const struct flow_code *code)
+{
+        size_t steps_left = STEPS_AT_MOST;
+
+        for (size_t i = 0, end; i < variables->value_count; i = end) {
+                const struct register_variable *first = &variables->values[i];
+                uint32_t count = 0;
+
+                for (end = i; end < variables->value_count &&
+                              variables->values[end].number == first->number;
+                     end++) {
+                        const struct register_variable *range = &variables->values[end];
+                        uint32_t here =
+                            range->from_set ? count_range(code, range, &steps_left) : 0;
+
+                        count = here < VARIABLES_MANY_WRITES - count
+                                    ? count + here
+                                    : VARIABLES_MANY_WRITES;
+                }
+                for (size_t j = i; j < end; j++)
+                        variables->values[j].writes = count;
+        }
+}
+
 int flow_function(const struct flow_context *known, struct flow_answer *answers,
                   size_t count)
 {
@@ -328,7 +388,7 @@ int flow_function(const struct flow_context *known, struct flow_answer *answers,
                 error =
                     flow_code_read(&code, flow.reader->dwarf, flow.file, flow.function);
         if (!error)
-                register_writes_count(&variables, &code);
+                count_writes(&variables, &code);
         if (!error)
                 error = flow_walk_run(&walk, &flow, &code);
         for (size_t i = 0; i < count && !error; i++)

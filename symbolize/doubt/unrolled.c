@@ -13,7 +13,8 @@
 #include "die_walk.h"
 #include "flow_operand.h"
 #include "flow_walk.h"
-#include "function_lines.h"
+
+#include "line_program.h"
 #include "type_field.h"
 #include "unit_kind.h"
 
@@ -100,6 +101,29 @@ static int find_loads(struct loads *loads)
 
 /* ---- expressions of the source ---- */
 
+/* Answers ANSWERS, COUNT addresses of one function in ascending order, by the program of
+ * the UNIT's lines. A separate budget, and a few runs for each unit, bound the cost. 0;
+ * -ENOENT: not all of them; -ENOMEM. */
+static int run_lines(struct dwarf_file *dwarf, Dwarf_Die *unit,
+                     struct line_answer *answers, size_t count)
+{
+        uint64_t budget = dwarf->budget;
+        struct line_table table;
+
+        if (dwarf->line_budget == 0)
+                return -ENOENT;
+        dwarf->budget = dwarf->line_budget;
+        int error = die_line_table(dwarf, unit, &table);
+
+        if (!error) {
+                error = line_program_run(&table, answers, count, &dwarf->budget);
+                line_table_free(&table);
+        }
+        dwarf->line_budget = dwarf->budget;
+        dwarf->budget = budget;
+        return !error && dwarf->line_budget == 0 ? -ENOENT : error;
+}
+
 static int find_lines(struct loads *loads)
 {
         const struct flow_context *flow = loads->walk->context;
@@ -109,8 +133,13 @@ static int find_lines(struct loads *loads)
                 return -ENOMEM;
         for (size_t i = 0; i < loads->count; i++)
                 answers[i].vaddr = loads->items[i].vaddr;
-        int error =
-            function_lines(flow->reader->dwarf, flow->function, answers, loads->count);
+        struct dwarf_file *dwarf = flow->reader->dwarf;
+        Dwarf_Die unit;
+        size_t number;
+        int error = die_lines_unit(dwarf, flow->function, &unit, &number) &&
+                            dwarf->units[number].line_runs++ < DWARF_LINE_RUNS
+                        ? run_lines(dwarf, &unit, answers, loads->count)
+                        : -ENOENT;
 
         for (size_t i = 0; i < loads->count && !error; i++) {
                 if (!answers[i].found)
@@ -121,7 +150,7 @@ static int find_lines(struct loads *loads)
                 loads->items[i].row = answers[i].row;
         }
         free(answers);
-        loads->in_rows = function_in_rows(flow->reader->dwarf, flow->function);
+        loads->in_rows = function_in_rows(dwarf, flow->function);
         return error == -ENOMEM ? error : 0;
 }
 

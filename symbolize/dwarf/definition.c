@@ -53,17 +53,11 @@ static int put(struct definitions *definitions, const struct definition *definit
                            definitions->count, definitions->capacity, *definition);
 }
 
-/* OUTER is "" or ends in "::". */
-static uint32_t put_name(struct string_pool *names, const char *outer, const char *name,
-                         const char *end)
-{
-        return string_pool_format(names, "%s%s%s", outer, name, end);
-}
-
 static int visit(void *context, struct die_entry *entry)
 {
         struct reading *reading = context;
-        const char *outer = string_pool_text(reading->names, entry->parent);
+        /* "" or ends in "::". */
+        const char *outer = string_pool_text(reading->names, entry->parent) ?: "";
         Dwarf_Die *die = &entry->die;
         struct definition definition = {.is_union = entry->tag == DW_TAG_union_type,
                                         .die = *die};
@@ -83,15 +77,15 @@ static int visit(void *context, struct die_entry *entry)
                                 &definition.size_bytes))
                         return 0;
                 die_number(reading->dwarf, die, DW_AT_decl_line, &definition.line);
-                definition.name = put_name(reading->names, outer ? outer : "", name, "");
+                definition.name = string_pool_format(reading->names, "%s%s", outer, name);
                 if (put(reading->definitions, &definition) < 0)
                         return -ENOMEM;
                 break;
         default:
                 return 0;
         }
-        entry->value = put_name(reading->names, outer ? outer : "",
-                                name ? name : "(anonymous)", "::");
+        entry->value =
+            string_pool_format(reading->names, "%s%s::", outer, name ?: "(anonymous)");
         return 1;
 }
 

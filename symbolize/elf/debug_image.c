@@ -16,10 +16,8 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-enum packing { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD };
-
-/* The largest ratio of unpacked to packed bytes: for deflate by its definition, for
- * zstd when blocks of 128 KiB repeat a byte. */
+/* The largest ratio of unpacked to packed bytes by the kind of packing: for deflate by
+ * its definition, for zstd when blocks of 128 KiB repeat a byte. */
 static const uint64_t ratio_limits[] = {1, 1032, 65536};
 
 /* The sections that libdw and the readers of this stage need; with ".dwo" appended in
@@ -36,7 +34,7 @@ struct part {
         uint64_t offset; /* of the data behind the header, in the file */
         uint64_t file_bytes;
         uint64_t bytes;
-        enum packing packing;
+        uint32_t packing; /* ELFCOMPRESS_…; 0: none */
 };
 
 struct unpacking {
@@ -66,13 +64,9 @@ static bool read_header(const struct elf_file *file, struct part *part)
                 return false;
         part->offset += size;
         part->file_bytes -= size;
-        part->packing = PACKING_ZLIB;
         part->bytes = narrow ? header.narrow.ch_size : header.wide.ch_size;
-        uint32_t type = narrow ? header.narrow.ch_type : header.wide.ch_type;
-
-        if (type == ELFCOMPRESS_ZSTD)
-                part->packing = PACKING_ZSTD;
-        return type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD;
+        part->packing = narrow ? header.narrow.ch_type : header.wide.ch_type;
+        return part->packing == ELFCOMPRESS_ZLIB || part->packing == ELFCOMPRESS_ZSTD;
 }
 
 static int find_part(const struct elf_file *file, const GElf_Shdr *shdr,
@@ -119,7 +113,7 @@ static int inflate(const char *packed, uint64_t packed_bytes, char *to, uint64_t
 
 static int unpack_from(const char *packed, const struct part *part, char *to)
 {
-        if (part->packing == PACKING_ZLIB)
+        if (part->packing == ELFCOMPRESS_ZLIB)
                 return inflate(packed, part->file_bytes, to, part->bytes);
         return ZSTD_decompress(to, part->bytes, packed, part->file_bytes) == part->bytes
                    ? 0
@@ -128,7 +122,7 @@ static int unpack_from(const char *packed, const struct part *part, char *to)
 
 static int read_part(int fd, const struct part *part, char *to)
 {
-        if (part->packing == PACKING_NONE)
+        if (part->packing == 0)
                 return read_all(fd, to, part->bytes, part->offset);
         char *packed = malloc(part->file_bytes + 1);
         int error =
@@ -155,7 +149,7 @@ static uint64_t unpacked_limit(const struct elf_file *file)
 /* Counts PART, whose claimed size must be possible. */
 static int measure(struct unpacking *unpacking, const struct part *part)
 {
-        bool packed = part->packing != PACKING_NONE;
+        bool packed = part->packing != 0;
 
         if (packed && part->bytes > unpacked_limit(unpacking->file))
                 return -EFBIG;

@@ -158,7 +158,7 @@ static int open_answer(struct debuginfod *client, int fd, const char *path,
                        struct elf_file *file)
 {
         const struct elf_wanted *wanted = client->wanted;
-        int error = elf_file_open_fd(file, fd);
+        int error = elf_file_open_fd(file, fd, NULL);
 
         if (error == -ENOMEM)
                 return error;

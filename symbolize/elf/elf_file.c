@@ -145,7 +145,7 @@ static int read_headers(struct elf_file *file)
         return error;
 }
 
-int elf_file_open_fd(struct elf_file *file, int fd)
+int elf_file_open_fd(struct elf_file *file, int fd, const char *path)
 {
         struct stat status;
         int error;
@@ -160,6 +160,8 @@ int elf_file_open_fd(struct elf_file *file, int fd)
         /* Read, not mapped: a mapped file that somebody cuts short is a SIGBUS. */
         file->elf = elf_begin(fd, ELF_C_READ, NULL);
         error = file->elf ? read_headers(file) : -ENOEXEC;
+        if (!error && path && !(file->path = strdup(path)))
+                error = -ENOMEM;
         if (error)
                 elf_file_close(file);
         return error;
@@ -169,14 +171,7 @@ int elf_file_open(struct elf_file *file, const char *path)
 {
         /* O_NONBLOCK: opening a FIFO or a tape must not wait. */
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        int error = fd < 0 ? -errno : elf_file_open_fd(file, fd);
-
-        if (error)
-                return error;
-        file->path = strdup(path);
-        if (!file->path)
-                elf_file_close(file);
-        return file->fd < 0 ? -ENOMEM : 0;
+        return fd < 0 ? -errno : elf_file_open_fd(file, fd, path);
 }
 
 void elf_file_detach(struct elf_file *file)

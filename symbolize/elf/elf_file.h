@@ -65,8 +65,9 @@ void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_
  * file or not an ELF program or library of this machine's order of bytes, or its sections
  * do not fit into it; -ENOMEM. On error FILE needs no close. */
 int elf_file_open(struct elf_file *file, const char *path);
-/* The same for an open descriptor, which FILE then owns (closed also on error). */
-int elf_file_open_fd(struct elf_file *file, int fd);
+/* The same for an open descriptor of PATH (NULL: not known), which FILE then owns (closed
+ * also on error). */
+int elf_file_open_fd(struct elf_file *file, int fd, const char *path);
 void elf_file_close(struct elf_file *file);
 /* Lets go of the descriptor and the contents; path, segments and build-id stay. */
 void elf_file_detach(struct elf_file *file);

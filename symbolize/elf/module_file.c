@@ -65,7 +65,7 @@ static int open_copy(struct elf_file *file, const uint8_t *image, size_t bytes)
                 close(fd);
                 return -ENOENT;
         }
-        return elf_file_open_fd(file, fd);
+        return elf_file_open_fd(file, fd, vdso_module);
 }
 
 /* Opens a copy of this process's own: of the kernel that runs. 0; -ENOENT when it has
@@ -76,12 +76,7 @@ static int open_own_vdso(struct elf_file *file)
         const uint8_t *image = own_vdso_bytes(&bytes);
         int error = image ? open_copy(file, image, bytes) : -ENOENT;
 
-        if (error)
-                return error == -ENOMEM ? error : -ENOENT;
-        file->path = strdup(vdso_module);
-        if (!file->path)
-                elf_file_close(file);
-        return file->fd < 0 ? -ENOMEM : 0;
+        return error && error != -ENOMEM ? -ENOENT : error;
 }
 
 /* The running kernel's vDSO, if it is the recorded one: without a build-id it may be

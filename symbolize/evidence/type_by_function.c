@@ -82,13 +82,13 @@ static struct sample_type by_argument(struct sample_types *finder,
         if (string_member(string_pool_text(finder->names, caller->code.function)) &&
             finder->character != TYPE_NONE)
                 return characters(finder);
-        if (!place_asks(caller)->argument.asked ||
-            place_asks(caller)->argument.flow.outcome != FLOW_FOUND ||
-            place_asks(caller)->argument.flow.called != function)
+        const struct access *argument = &place_asks(caller)->argument;
+
+        if (!argument->asked || argument->flow.outcome != FLOW_FOUND ||
+            argument->flow.called != function)
                 return type_left_open(UNTYPED_ASSEMBLER);
-        const struct place_value *place = &place_asks(caller)->argument.flow.place;
-        const struct type_source source = {TYPE_BY_ARGUMENT,
-                                           place_asks(caller)->argument.flow.pointer,
+        const struct place_value *place = &argument->flow.place;
+        const struct type_source source = {TYPE_BY_ARGUMENT, argument->flow.pointer,
                                            location->caller};
 
         /* A copy that begins there reads one type only, without fields to tell apart. */

@@ -20,18 +20,20 @@ const struct type_access *instruction_access(const struct place *place)
 {
         static const struct type_access not_known;
 
-        return place_asks(place)->access.asked &&
-                       (place_asks(place)->access.flow.outcome == FLOW_FOUND ||
-                        place_asks(place)->access.flow.outcome == FLOW_UNKNOWN_BASE)
-                   ? &place_asks(place)->access.flow.access
+        const struct access *access = &place_asks(place)->access;
+
+        return access->asked && (access->flow.outcome == FLOW_FOUND ||
+                                 access->flow.outcome == FLOW_UNKNOWN_BASE)
+                   ? &access->flow.access
                    : &not_known;
 }
 
 bool instruction_points(const struct place *place)
 {
-        return place_asks(place)->access.asked &&
-               place_asks(place)->access.flow.outcome == FLOW_FOUND &&
-               place_asks(place)->access.flow.place.kind == PLACE_POINTER;
+        const struct access *access = &place_asks(place)->access;
+
+        return access->asked && access->flow.outcome == FLOW_FOUND &&
+               access->flow.place.kind == PLACE_POINTER;
 }
 
 struct type_access instruction_counted_access(const struct types *types,

@@ -159,7 +159,8 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
                         flow_state_hand_over(flow, state, &state->registers[arguments[i]],
                                              step->vaddr);
         uint64_t after = step->vaddr + step->instruction.length_bytes;
-        uint32_t type = variables_call_type(flow->variables, after);
+        const struct call_result *call = variables_call(flow->variables, after);
+        uint32_t type = call ? call->type : TYPE_NONE;
 
         /* Without optimisation compilers do not say which function is called where. */
         if (type == TYPE_NONE && step->instruction.target)

@@ -126,7 +126,8 @@ static struct flow_name stored_name(const struct flow_walk *walk,
 static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_t after)
 {
         const struct flow_context *flow = walk->context;
-        uint32_t name = variables_call_name(walk->context->variables, after);
+        const struct call_result *call = variables_call(flow->variables, after);
+        uint32_t name = call ? call->name : 0;
 
         if (!name && target)
                 name = globals_function_name(flow->globals, target);

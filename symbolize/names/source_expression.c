@@ -18,6 +18,13 @@ struct name {
         char link; /* '.', or '>' for "->"; ':': an expression begins; 0: no member */
 };
 
+/* The text that is written. */
+struct output {
+        char *text;
+        size_t size;
+        size_t used;
+};
+
 static char at(const struct line *line, size_t index)
 {
         return index < line->length ? line->text[index] : '\0';
@@ -240,24 +247,23 @@ static bool cast_before(const struct line *line, size_t begin, struct name *name
         return name_before(line, end_before(line, end - 1), name);
 }
 
-static bool add_name(const struct line *line, struct name name, char *text, size_t size,
-                     size_t *used)
+static bool add_name(const struct line *line, struct name name, struct output *out)
 {
         size_t bytes = name.end - name.begin;
 
-        if (*used + 1 + bytes >= size)
+        if (out->used + 1 + bytes >= out->size)
                 return false;
-        text[(*used)++] = name.link;
-        memcpy(text + *used, line->text + name.begin, bytes);
-        *used += bytes;
-        text[*used] = '\0';
+        out->text[out->used++] = name.link;
+        memcpy(out->text + out->used, line->text + name.begin, bytes);
+        out->used += bytes;
+        out->text[out->used] = '\0';
         return true;
 }
 
-/* Adds to TEXT, after *USED bytes, the members of the expression that ends with LAST.
- * LAST's link begins at BEGIN. The first name of the expression is not a member. */
+/* Adds the members of the expression that ends with LAST. LAST's link begins at BEGIN.
+ * The first name of the expression is not a member. */
 static bool add_members(const struct line *line, struct name last, size_t begin,
-                        char *text, size_t size, size_t *used)
+                        struct output *out)
 {
         struct name members[MEMBERS_LIMIT + 1] = {last};
         size_t count = 1;
@@ -270,7 +276,7 @@ static bool add_members(const struct line *line, struct name last, size_t begin,
         else if (cast_before(line, begin, &members[count]))
                 members[count++].link = '(';
         while (count-- > 0)
-                if (!add_name(line, members[count], text, size, used))
+                if (!add_name(line, members[count], out))
                         return false;
         return true;
 }
@@ -293,19 +299,19 @@ static bool compares(const struct line *line, size_t index)
 /* Adds one side of an operator: the members of an expression, in *FOUND then, or the name
  * that there is. */
 static bool add_side(const struct line *line, struct name name, bool members,
-                     size_t begin, char *text, size_t size, size_t *used, bool *found)
+                     size_t begin, struct output *out, bool *found)
 {
         *found |= members;
         if (members)
-                return add_members(line, name, begin, text, size, used);
+                return add_members(line, name, begin, out);
         name.link = ':';
-        return add_name(line, name, text, size, used);
+        return add_name(line, name, out);
 }
 
 /* The operands on both sides of the operator at INDEX. */
-static bool operands(const struct line *line, size_t index, char *text, size_t size)
+static bool operands(const struct line *line, size_t index, struct output *out)
 {
-        size_t used = 0, begin = 0, behind = index;
+        size_t begin = 0, behind = index;
         struct name name;
         bool found = false;
 
@@ -315,16 +321,16 @@ static bool operands(const struct line *line, size_t index, char *text, size_t s
         if (name_of_before(line, index, &name)) {
                 bool members = find_link(line, &name, &begin);
 
-                if (!add_side(line, name, members, begin, text, size, &used, &found) ||
-                    used + 1 >= size)
+                if (!add_side(line, name, members, begin, out, &found) ||
+                    out->used + 1 >= out->size)
                         return false;
-                text[used++] = ' ';
-                text[used] = '\0';
+                out->text[out->used++] = ' ';
+                out->text[out->used] = '\0';
         }
         if (name_at(line, behind, &name)) {
                 bool members = last_behind(line, behind, &name, &begin);
 
-                if (!add_side(line, name, members, begin, text, size, &used, &found))
+                if (!add_side(line, name, members, begin, out, &found))
                         return false;
         }
         return found;
@@ -335,15 +341,15 @@ enum source_expression source_expression(const char *line, size_t length, size_t
 {
         const struct line whole = {line, length};
         struct name name;
-        size_t begin, used = 0;
+        struct output out = {text, size, 0};
+        size_t begin;
 
         if (column == 0 || column > length)
                 return SOURCE_NO_MEMBERS;
         if (last_member(&whole, column - 1, &name, &begin))
-                return add_members(&whole, name, begin, text, size, &used)
-                           ? SOURCE_MEMBERS
-                           : SOURCE_NO_MEMBERS;
-        if (!is_operator(line[column - 1]) || !operands(&whole, column - 1, text, size))
+                return add_members(&whole, name, begin, &out) ? SOURCE_MEMBERS
+                                                              : SOURCE_NO_MEMBERS;
+        if (!is_operator(line[column - 1]) || !operands(&whole, column - 1, &out))
                 return SOURCE_NO_MEMBERS;
         return compares(&whole, column - 1) ? SOURCE_MEMBERS : SOURCE_OPERANDS;
 }

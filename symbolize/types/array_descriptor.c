@@ -7,7 +7,7 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdio.h>
+
 #include <string.h>
 
 enum {
@@ -127,12 +127,10 @@ static uint32_t put(struct output *output, const struct type *type,
 
 static uint32_t put_integer(struct output *output, uint64_t bytes)
 {
-        char name[32];
-
-        snprintf(name, sizeof(name), "integer(kind=%u)", (unsigned)bytes);
         return put(output,
                    &(struct type){.kind = TYPE_INTEGER,
-                                  .name = string_pool_put(output->names, name),
+                                  .name = string_pool_format(
+                                      output->names, "integer(kind=%u)", (unsigned)bytes),
                                   .size_bytes = bytes},
                    NULL);
 }
@@ -155,11 +153,6 @@ static uint32_t put_struct(struct output *output, uint32_t name, uint64_t bytes,
                    members);
 }
 
-static uint32_t put_name(struct output *output, const char *name)
-{
-        return string_pool_put(output->names, name);
-}
-
 static uint32_t put_gnu(struct output *output, uint32_t name, unsigned rank,
                         uint32_t pointer)
 {
@@ -174,15 +167,18 @@ static uint32_t put_gnu(struct output *output, uint32_t name, unsigned rank,
             {"_stride", word, 0}, {"lower_bound", word, 8}, {"_ubound", word, 16}};
         struct type dimensions = {
             .kind = TYPE_ARRAY,
-            .name = put_name(output, "descriptor_dimension[]"),
-            .element = put_struct(output, put_name(output, "descriptor_dimension"),
-                                  GNU_DIMENSION_BYTES, bounds, 3),
+            .name = string_pool_put(output->names, "descriptor_dimension[]"),
+            .element =
+                put_struct(output, string_pool_put(output->names, "descriptor_dimension"),
+                           GNU_DIMENSION_BYTES, bounds, 3),
             .items = rank,
             .size_bytes = (uint64_t)rank * GNU_DIMENSION_BYTES};
         const struct part parts[] = {
             {"base_addr", pointer, 0},
             {"offset", word, 8},
-            {"dtype", put_struct(output, put_name(output, "dtype_type"), 16, kinds, 5),
+            {"dtype",
+             put_struct(output, string_pool_put(output->names, "dtype_type"), 16, kinds,
+                        5),
              16},
             {"span", word, GNU_SPAN},
             {"dim", put(output, &dimensions, NULL), GNU_DIMENSIONS}};

@@ -8,11 +8,6 @@
 
 #include "append.h"
 
-enum {
-        SPANS_LIMIT = 65536, /* fields, with nested ones */
-        NESTING_LIMIT = 256  /* types in types */
-};
-
 struct span {
         uint64_t start;
         uint64_t end;
@@ -63,7 +58,7 @@ static int cover_type(struct cover *cover, uint32_t type_id, uint64_t start)
             type_id < cover->types->count ? &cover->types->items[type_id] : NULL;
 
         if (!type || type->partial || cover->work_left == 0 ||
-            cover->nesting == NESTING_LIMIT) {
+            cover->nesting == TYPE_NESTING_LIMIT) {
                 cover->unknown = true;
                 return 0;
         }
@@ -110,7 +105,7 @@ static int find_between(const struct cover *cover, uint64_t size_bytes,
 int type_padding(const struct types *types, uint32_t type, struct padding **found,
                  size_t *count)
 {
-        struct cover cover = {.types = types, .work_left = SPANS_LIMIT};
+        struct cover cover = {.types = types, .work_left = TYPE_WORK_LIMIT};
         int error = cover_type(&cover, type, 0);
 
         *found = NULL;

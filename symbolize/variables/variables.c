@@ -78,22 +78,8 @@ bool variables_in_block(const struct variables *variables,
                vaddr < variables->values[until - 1].high;
 }
 
-static const struct call_result *call_at(const struct variables *variables,
+const struct call_result *variables_call(const struct variables *variables,
                                          uint64_t vaddr)
 {
         return NUMBER_FIND(variables->calls.items, variables->calls.count, vaddr);
-}
-
-uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr)
-{
-        const struct call_result *found = call_at(variables, vaddr);
-
-        return found ? found->type : TYPE_NONE;
-}
-
-uint32_t variables_call_name(const struct variables *variables, uint64_t vaddr)
-{
-        const struct call_result *found = call_at(variables, vaddr);
-
-        return found ? found->name : 0;
 }

@@ -122,10 +122,9 @@ const struct register_variable *variables_in_register(const struct variables *va
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr);
 
-/* The type that the call returning to VADDR returns; TYPE_NONE: not known. */
-uint32_t variables_call_type(const struct variables *variables, uint64_t vaddr);
-/* The name of the function that it calls, where its type is known; 0: not known. */
-uint32_t variables_call_name(const struct variables *variables, uint64_t vaddr);
+/* What the call returning to VADDR returns; NULL: not known. */
+const struct call_result *variables_call(const struct variables *variables,
+                                         uint64_t vaddr);
 
 /* Whether VARIABLE (NULL: none) has a rival at VADDR. */
 static inline bool variable_has_rival(const struct register_variable *variable,

@@ -31,7 +31,7 @@ static void open_with(struct elf_file *file, Elf64_Phdr segment)
         memcpy(bytes + sizeof(ehdr), &segment, sizeof(segment));
         memset(bytes + CODE, NOP, CODE_BYTES);
         assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
-        assert_ok(elf_file_open_fd(file, fd));
+        assert_ok(elf_file_open_fd(file, fd, NULL));
 }
 
 /* How many of COUNT bytes can be read at VADDR; checks that all are code. */

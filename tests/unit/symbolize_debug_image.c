@@ -88,7 +88,7 @@ static void make_file(struct elf_file *made, const struct header *header, size_t
         assert_true(write(fd, packed, packed_bytes) == (ssize_t)packed_bytes);
         assert_true(write(fd, names, sizeof(names)) == sizeof(names));
         assert_true(write(fd, sections, sizeof(sections)) == sizeof(sections));
-        assert_ok(elf_file_open_fd(made, fd));
+        assert_ok(elf_file_open_fd(made, fd, NULL));
 }
 
 static void assert_contents(Elf *elf, const char *section)
