@@ -40,8 +40,8 @@ static void count_places(struct resolution *resolution)
         const struct sweep *sweep = resolution->sweep;
         const struct raw *raw = sweep->raw;
 
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                const struct place *place = &sweep->places[i];
+        for (size_t i = 0; i < sweep->places.count; i++) {
+                const struct place *place = &sweep->places.items[i];
                 uint64_t samples = sweep->place_samples[i];
 
                 count(resolution, SUBJECT_LINE, unnamed_line_reason(raw, place), samples);
@@ -64,9 +64,10 @@ static int count_stacks(struct resolution *resolution)
         for (size_t i = 0; i < raw->stack_count; i++) {
                 uint32_t place = sweep->stack_places[i], parent = raw->stacks[i].parent;
 
-                reasons[i] = place == RAW_NONE
-                                 ? "no mapping"
-                                 : unnamed_function_reason(raw, &sweep->places[place]);
+                reasons[i] =
+                    place == RAW_NONE
+                        ? "no mapping"
+                        : unnamed_function_reason(raw, &sweep->places.items[place]);
                 if (!reasons[i] && parent != RAW_NONE)
                         reasons[i] = reasons[parent];
                 count(resolution, SUBJECT_STACK, reasons[i], sweep->stack_samples[i]);

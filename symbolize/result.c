@@ -52,7 +52,7 @@ static void put_module(const struct writing *writing, struct bulk_insert *insert
 static bool put_location(void *context, struct bulk_insert *insert, size_t i)
 {
         struct writing *writing = context;
-        const struct place *place = &writing->sweep->places[i];
+        const struct place *place = &writing->sweep->places.items[i];
         const struct code_place *code = &place->code;
 
         put_id(insert, i);
@@ -69,7 +69,7 @@ static bool put_location(void *context, struct bulk_insert *insert, size_t i)
 static bool put_frames(void *context, struct bulk_insert *insert, size_t i)
 {
         struct writing *writing = context;
-        const struct code_place *code = &writing->sweep->places[i].code;
+        const struct code_place *code = &writing->sweep->places.items[i].code;
 
         for (uint32_t depth = 0; depth < code->frame_count; depth++) {
                 const struct code_frame *frame =
@@ -91,8 +91,9 @@ static bool put_unnamed(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
         const struct raw *raw = writing->sweep->raw;
-        const char *line = unnamed_line_reason(raw, &writing->sweep->places[i]);
-        const char *function = unnamed_function_reason(raw, &writing->sweep->places[i]);
+        const char *line = unnamed_line_reason(raw, &writing->sweep->places.items[i]);
+        const char *function =
+            unnamed_function_reason(raw, &writing->sweep->places.items[i]);
 
         put_id(insert, i);
         bulk_insert_text(insert, 1, line);
@@ -103,7 +104,7 @@ static bool put_unnamed(void *context, struct bulk_insert *insert, size_t i)
 static bool put_function_start(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
-        const struct code_place *code = &writing->sweep->places[i].code;
+        const struct code_place *code = &writing->sweep->places.items[i].code;
 
         put_id(insert, i);
         bulk_insert_int(insert, 1, (int64_t)code->start);
@@ -114,7 +115,7 @@ static bool put_function_start(void *context, struct bulk_insert *insert, size_t
 static bool put_instruction(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
-        const struct code_place *code = &writing->sweep->places[i].code;
+        const struct code_place *code = &writing->sweep->places.items[i].code;
 
         if (!code->instruction)
                 return false;
@@ -128,7 +129,8 @@ static bool put_instruction(void *context, struct bulk_insert *insert, size_t i)
 static bool put_access_pattern(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
-        const struct access *access = &place_asks(&writing->sweep->places[i])->access;
+        const struct access *access =
+            &place_asks(&writing->sweep->places.items[i])->access;
         const struct address_pattern *pattern = &access->flow.pattern;
 
         if (!access->asked || pattern->kind == PATTERN_UNKNOWN)
@@ -310,7 +312,7 @@ int result_clear(struct db *db, struct diag *diag)
 static int write_tables(struct writing *writing, struct db *db, struct diag *diag)
 {
         const struct attribution *attribution = writing->attribution;
-        const size_t places = writing->sweep->place_count,
+        const size_t places = writing->sweep->places.count,
                      clocks = writing->sweep->raw->clock_count,
                      types = attribution->type_rows.types.count,
                      fields = attribution->type_rows.fields.count;

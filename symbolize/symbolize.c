@@ -124,7 +124,8 @@ static int mark_calls(struct sweep *sweep, uint32_t stack)
 {
         for (int i = 0; i < ALLOCATING_FRAMES && stack != RAW_NONE; i++) {
                 uint32_t index = sweep->stack_places[stack];
-                struct place *place = index == RAW_NONE ? NULL : &sweep->places[index];
+                struct place *place =
+                    index == RAW_NONE ? NULL : &sweep->places.items[index];
 
                 if (place && place->in_image) {
                         if (!ask_about(place))
@@ -149,10 +150,10 @@ static int mark_arguments(struct sweep *sweep)
                 if (sweep->stack_samples[i] == 0 || parent == RAW_NONE ||
                     inner == RAW_NONE || sweep->stack_places[parent] == RAW_NONE)
                         continue;
-                struct place *caller = &sweep->places[sweep->stack_places[parent]];
+                struct place *caller = &sweep->places.items[sweep->stack_places[parent]];
 
-                if (!sweep->places[inner].accesses || !caller->in_image ||
-                    !site_in_c_library(sweep, &sweep->places[inner]))
+                if (!sweep->places.items[inner].accesses || !caller->in_image ||
+                    !site_in_c_library(sweep, &sweep->places.items[inner]))
                         continue;
                 if (!ask_about(caller))
                         return -ENOMEM;
@@ -167,8 +168,8 @@ static int mark_accesses(struct sweep *sweep)
 {
         int error = 0;
 
-        for (size_t i = 0; i < sweep->place_count; i++) {
-                struct place *place = &sweep->places[i];
+        for (size_t i = 0; i < sweep->places.count; i++) {
+                struct place *place = &sweep->places.items[i];
 
                 /* Whether any sample has an address is known after the last only. */
                 if (!(place->accesses ||
@@ -183,19 +184,19 @@ static int mark_accesses(struct sweep *sweep)
                 error = mark_calls(sweep, sweep->raw->allocations[i].stack);
         if (!error)
                 error = mark_arguments(sweep);
-        for (size_t i = 0; i < sweep->frame_count; i++)
-                sweep->frames[i].access.code =
-                    &sweep->places[sweep->frames[i].place].code;
+        for (size_t i = 0; i < sweep->frames.count; i++)
+                sweep->frames.items[i].access.code =
+                    &sweep->places.items[sweep->frames.items[i].place].code;
         return error;
 }
 
 /* Marks the instructions at ADDRESS, in whichever process, to be traced. */
 static void mark_traced(struct sweep *sweep, uint64_t address)
 {
-        for (size_t i = 0; address && i < sweep->ip_count; i++) {
-                struct place *place = &sweep->places[sweep->ips[i].place];
+        for (size_t i = 0; address && i < sweep->ips.count; i++) {
+                struct place *place = &sweep->places.items[sweep->ips.items[i].place];
 
-                if (sweep->ips[i].ip == address && place->asks)
+                if (sweep->ips.items[i].ip == address && place->asks)
                         place->asks->access.traced = true;
         }
 }
@@ -203,8 +204,8 @@ static void mark_traced(struct sweep *sweep, uint64_t address)
 /* Places of stacks alone are not shown as instructions. */
 static void mark_sampled(struct sweep *sweep)
 {
-        for (size_t i = 0; i < sweep->place_count; i++)
-                sweep->places[i].code.sampled = sweep->place_samples[i] > 0;
+        for (size_t i = 0; i < sweep->places.count; i++)
+                sweep->places.items[i].code.sampled = sweep->place_samples[i] > 0;
 }
 
 static int list_access(struct module_questions *questions, struct access *access)
@@ -229,17 +230,18 @@ static int list_questions(struct sweep *sweep, struct module_questions *of)
 {
         int error = 0;
 
-        for (size_t i = 0; i < sweep->place_count && !error; i++)
-                if (sweep->places[i].in_image)
-                        error =
-                            list_place(&of[sweep->places[i].module], &sweep->places[i]);
-        for (size_t i = 0; i < sweep->frame_count && !error; i++)
-                error = list_access(&of[sweep->places[sweep->frames[i].place].module],
-                                    &sweep->frames[i].access);
-        for (size_t i = 0; i < sweep->variable_count && !error; i++) {
-                struct module_questions *at = &of[sweep->variables[i].module];
+        for (size_t i = 0; i < sweep->places.count && !error; i++)
+                if (sweep->places.items[i].in_image)
+                        error = list_place(&of[sweep->places.items[i].module],
+                                           &sweep->places.items[i]);
+        for (size_t i = 0; i < sweep->frames.count && !error; i++)
+                error = list_access(
+                    &of[sweep->places.items[sweep->frames.items[i].place].module],
+                    &sweep->frames.items[i].access);
+        for (size_t i = 0; i < sweep->variables.count && !error; i++) {
+                struct module_questions *at = &of[sweep->variables.items[i].module];
 
-                error = PUSH(&at->data, &sweep->variables[i].data);
+                error = PUSH(&at->data, &sweep->variables.items[i].data);
         }
         return error;
 }
@@ -288,8 +290,8 @@ static int name_places(struct stage *stage)
 static void name_made_code(struct stage *stage, uint32_t process,
                            const struct interval_map *made)
 {
-        for (size_t i = 0; i < stage->sweep.place_count; i++) {
-                struct place *place = &stage->sweep.places[i];
+        for (size_t i = 0; i < stage->sweep.places.count; i++) {
+                struct place *place = &stage->sweep.places.items[i];
                 uint32_t name;
 
                 if (place->process != process || place->module != RAW_NONE)
@@ -319,8 +321,8 @@ static int read_perf_map(struct stage *stage, uint32_t process, struct interval_
  * has no name there, and code that was made at run time. */
 static void name_the_rest(struct stage *stage)
 {
-        for (size_t i = 0; i < stage->sweep.place_count; i++) {
-                struct place *place = &stage->sweep.places[i];
+        for (size_t i = 0; i < stage->sweep.places.count; i++) {
+                struct place *place = &stage->sweep.places.items[i];
 
                 if (place->code.function || !place->mapped)
                         continue;
@@ -336,8 +338,8 @@ static int name_places_without_file(struct stage *stage)
         bool *asked = calloc(stage->raw.process_count + 1, sizeof(*asked));
         int error = asked ? 0 : -ENOMEM;
 
-        for (size_t i = 0; i < stage->sweep.place_count && !error; i++) {
-                uint32_t process = stage->sweep.places[i].process;
+        for (size_t i = 0; i < stage->sweep.places.count && !error; i++) {
+                uint32_t process = stage->sweep.places.items[i].process;
                 struct interval_map made = {0};
 
                 if (process == RAW_NONE || asked[process])

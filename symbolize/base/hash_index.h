@@ -33,26 +33,38 @@ uint32_t hash_index_find(const struct hash_index *index, uint32_t hash,
 /* The same for the NUMBER that the item begins with, by hash_number(0, NUMBER). */
 uint32_t hash_index_number(const struct hash_index *index, const void *items,
                            size_t item_bytes, uint64_t number);
-#define HASH_NUMBER(index, items, number)                                                \
-        hash_index_number(index, items, sizeof(*(items)), number)
 
 /* Stores POSITION under HASH; the key must not be there yet. 0 or -ENOMEM. */
 int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
 
-/* Adds the item that is the last argument, with HASH, to ITEMS that INDEX is of, of which
- * there are COUNT. 0 or -ENOMEM. */
-#define HASH_APPEND(index, hash, items, count, capacity, ...)                            \
-        ((count) >= HASH_INDEX_NONE || APPEND(items, count, capacity, __VA_ARGS__) < 0   \
+/* A list with an index of its items; zero-initialised: empty. */
+#define HASHED(type)                                                                     \
+        struct {                                                                         \
+                type *items;                                                             \
+                size_t count;                                                            \
+                size_t capacity;                                                         \
+                struct hash_index index;                                                 \
+        }
+
+/* The position of the item of LIST that begins with NUMBER, as above. */
+#define HASH_NUMBER(list, number)                                                        \
+        hash_index_number(&(list)->index, (list)->items, sizeof(*(list)->items), number)
+
+/* Adds the item that is the last argument, with HASH, to LIST. 0 or -ENOMEM. */
+#define HASH_PUSH(list, hash, ...)                                                       \
+        ((list)->count >= HASH_INDEX_NONE || PUSH(list, __VA_ARGS__) < 0                 \
              ? -ENOMEM                                                                   \
-             : hash_index_add(index, hash, (uint32_t)(count)-1))
+             : hash_index_add(&(list)->index, hash, (uint32_t)(list)->count - 1))
 
 /* Makes *AT the position of the item KEY, which is added where it is new. 0 or -ENOMEM.
  */
-#define HASH_PUT(index, hash, equal, context, key, items, count, capacity, at)           \
-        ((*(at) = hash_index_find(index, hash, equal, context, key)) != HASH_INDEX_NONE  \
+#define HASH_PUT(list, hash, equal, context, key, at)                                    \
+        ((*(at) = hash_index_find(&(list)->index, hash, equal, context, key)) !=         \
+                 HASH_INDEX_NONE                                                         \
              ? 0                                                                         \
-             : (*(at) = (uint32_t)(count),                                               \
-                HASH_APPEND(index, hash, items, count, capacity, *(key))))
+             : (*(at) = (uint32_t)(list)->count, HASH_PUSH(list, hash, *(key))))
+
+#define HASH_FREE(list) (free((list)->items), hash_index_free(&(list)->index))
 
 void hash_index_free(struct hash_index *index);
 

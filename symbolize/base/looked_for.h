@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "append.h"
+
 struct looked_for_file {
         int64_t module_id; /* 0: of the whole run */
         const char *role;  /* as in the table name_source */
@@ -17,9 +19,7 @@ struct looked_for_file {
 };
 
 struct looked_for {
-        struct looked_for_file *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct looked_for_file);
 };
 
 struct stat;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "append.h"
+
 struct range {
         uint64_t low;
         uint64_t high; /* first address after the range */
@@ -16,9 +18,7 @@ struct range {
 };
 
 struct range_map {
-        struct range *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct range);
 };
 
 /* Adds a range (an empty one is ignored) before range_map_build. 0 or -ENOMEM. */

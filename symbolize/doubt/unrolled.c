@@ -33,10 +33,8 @@ struct load {
 
 struct loads {
         const struct flow_walk *walk;
-        struct load *items; /* by address */
-        size_t count;
-        size_t capacity;
-        bool in_rows; /* copies of one expression are in rows of their own */
+        LIST(struct load); /* by address */
+        bool in_rows;      /* copies of one expression are in rows of their own */
         const struct load **ordered; /* by what tells expressions apart */
         struct range_map calls;
         uint32_t call_count;

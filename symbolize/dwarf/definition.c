@@ -49,8 +49,7 @@ static int put(struct definitions *definitions, const struct definition *definit
                                     first->line != definition->line;
                 return 0;
         }
-        return HASH_APPEND(&definitions->index, hash, definitions->items,
-                           definitions->count, definitions->capacity, *definition);
+        return HASH_PUSH(definitions, hash, *definition);
 }
 
 static int visit(void *context, struct die_entry *entry)
@@ -124,7 +123,6 @@ bool definition_find(struct definitions *definitions, struct dwarf_file *dwarf,
 
 void definitions_free(struct definitions *definitions)
 {
-        free(definitions->items);
-        hash_index_free(&definitions->index);
+        HASH_FREE(definitions);
         *definitions = (struct definitions){0};
 }

@@ -11,10 +11,7 @@
 struct definition;
 
 struct definitions {
-        struct definition *items;
-        size_t count;
-        size_t capacity;
-        struct hash_index index;
+        HASHED(struct definition);
         bool read;
 };
 

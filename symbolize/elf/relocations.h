@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SYMBOLIZE_RELOCATIONS_H
 #define MEMLAG_SYMBOLIZE_RELOCATIONS_H
 
+#include "append.h"
 #include "elf_file.h"
 
 struct relocation {
@@ -17,9 +18,7 @@ struct relocation {
 };
 
 struct relocations {
-        struct relocation *items; /* by vaddr */
-        size_t count;
-        size_t capacity;
+        LIST(struct relocation); /* by vaddr */
 };
 
 /* Whether it is one for thread-local memory. */

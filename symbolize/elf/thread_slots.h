@@ -22,9 +22,7 @@ struct thread_slot {
 };
 
 struct thread_slots {
-        struct thread_slot *items; /* by vaddr */
-        size_t count;
-        size_t capacity;
+        LIST(struct thread_slot); /* by vaddr */
         /* Whether any code asks the dynamic linker for the place of a variable: of a file
          * without such code, it allocates no thread-local memory on a call. */
         bool asked_for;

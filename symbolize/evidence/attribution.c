@@ -68,7 +68,7 @@ static int compare_ips(const void *left, const void *right)
 static bool put_ip(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct sweep *sweep = context;
-        const struct ip_place *ip = &sweep->ips[i];
+        const struct ip_place *ip = &sweep->ips.items[i];
 
         bulk_insert_int(insert, 0, sweep->raw->process_ids[ip->process]);
         bulk_insert_int(insert, 1, (int64_t)ip->ip);
@@ -81,9 +81,9 @@ static bool put_ip(void *context, struct bulk_insert *insert, size_t i)
 static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         const struct bulk_table table = {"ip_location", "process_id, ip, location_id",
-                                         put_ip, sweep->ip_count};
+                                         put_ip, sweep->ips.count};
 
-        SORT(sweep->ips, sweep->ip_count, compare_ips);
+        SORT(sweep->ips.items, sweep->ips.count, compare_ips);
         return bulk_insert_tables(&table, 1, sweep, db, diag);
 }
 

@@ -26,10 +26,11 @@ static uint32_t telling_call(const struct sweep *sweep, const struct types *type
         for (; stack != RAW_NONE; stack = sweep->raw->stacks[stack].parent) {
                 uint32_t index = sweep->stack_places[stack];
 
-                if (index == RAW_NONE || !place_asks(&sweep->places[index])->call.asked)
+                if (index == RAW_NONE ||
+                    !place_asks(&sweep->places.items[index])->call.asked)
                         break;
                 const struct flow_answer *call =
-                    &place_asks(&sweep->places[index])->call.flow;
+                    &place_asks(&sweep->places.items[index])->call.flow;
 
                 if (call->place.kind == PLACE_POINTER &&
                     (telling == RAW_NONE || begins_with(types, call->place.type, type))) {
@@ -52,7 +53,8 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
         if (place == RAW_NONE)
                 return (struct block_type){
                     .type = TYPE_NONE, .place = RAW_NONE, .item = TYPE_NONE};
-        const struct flow_answer *call = &place_asks(&sweep->places[place])->call.flow;
+        const struct flow_answer *call =
+            &place_asks(&sweep->places.items[place])->call.flow;
         uint32_t type = call->place.type;
         uint64_t bytes = type_size(types, type);
         bool fills_nothing = bytes == 0 && !type_open_ended(types, type);

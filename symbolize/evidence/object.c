@@ -33,8 +33,8 @@ static uint32_t object_hash(const struct object *object)
 static int put_object(struct objects *objects, const struct object *object,
                       uint32_t *index)
 {
-        return HASH_PUT(&objects->index, object_hash(object), same_object, objects,
-                        object, objects->items, objects->count, objects->capacity, index);
+        return HASH_PUT(objects, object_hash(object), same_object, objects, object,
+                        index);
 }
 
 /* ---- blocks ---- */
@@ -148,7 +148,7 @@ static const char *frame_function(const struct objects *objects, uint32_t place)
 {
         if (place == RAW_NONE)
                 return NULL;
-        const struct code_place *code = &objects->from.sweep->places[place].code;
+        const struct code_place *code = &objects->from.sweep->places.items[place].code;
         uint32_t function = code->function;
 
         if (code->frame_count > 0)
@@ -267,7 +267,7 @@ static struct object thread_object(const struct objects *objects, uint32_t place
 
         return (struct object){.kind = OBJECT_TLS,
                                .name = answer->variable.name,
-                               .module = objects->from.sweep->places[place].module,
+                               .module = objects->from.sweep->places.items[place].module,
                                .start = (uint64_t)answer->variable.offset,
                                .has_size = true,
                                .size_bytes =
@@ -343,7 +343,7 @@ int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                 object = stack_object(objects, sample, location, &result->offset_bytes);
                 break;
         case TARGET_VARIABLE:
-                object = variable_object(&sweep->variables[target->index]);
+                object = variable_object(&sweep->variables.items[target->index]);
                 result->offset_bytes -= object.start;
                 break;
         case TARGET_THREAD:
@@ -374,7 +374,7 @@ int objects_open(struct objects *objects, const struct object_sources *from)
                         objects->thread_bytes += raw->modules[i].file.thread_bytes;
         objects->sites = calloc(stacks + 1, sizeof(*objects->sites));
         objects->site_found = calloc(stacks + 1, sizeof(*objects->site_found));
-        objects->place_site_count = from->sweep->place_count;
+        objects->place_site_count = from->sweep->places.count;
         objects->place_sites =
             calloc(objects->place_site_count + 1, sizeof(*objects->place_sites));
         objects->paths = calloc(2 * (stacks + 1), sizeof(*objects->paths));
@@ -386,8 +386,7 @@ int objects_open(struct objects *objects, const struct object_sources *from)
 
 void objects_free(struct objects *objects)
 {
-        free(objects->items);
-        hash_index_free(&objects->index);
+        HASH_FREE(objects);
         free(objects->paths);
         free(objects->sites);
         free(objects->site_found);

@@ -51,10 +51,7 @@ struct object_path {
 
 struct objects {
         struct object_sources from;
-        struct object *items;
-        size_t count;
-        size_t capacity;
-        struct hash_index index;
+        HASHED(struct object);
         struct object_path *paths; /* of raw's stacks, blocks and regions apart */
         struct site *sites;        /* of raw's stacks, once found */
         bool *site_found;

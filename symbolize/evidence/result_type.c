@@ -25,9 +25,8 @@ static bool same_field(const void *context, const void *key, uint32_t position)
 
 static int put_field(struct type_rows *rows, const struct field_row *row, uint32_t *at)
 {
-        return HASH_PUT(&rows->field_index, hash_number(row->type, row->field.name),
-                        same_field, rows, row, rows->fields.items, rows->fields.count,
-                        rows->fields.capacity, at);
+        return HASH_PUT(&rows->fields, hash_number(row->type, row->field.name),
+                        same_field, rows, row, at);
 }
 
 static int add_field(void *context, const struct field *field)
@@ -79,8 +78,7 @@ int type_rows_add(struct type_rows *rows, const struct sample_type *sample,
 void type_rows_free(struct type_rows *rows)
 {
         free(rows->types.items);
-        free(rows->fields.items);
-        hash_index_free(&rows->field_index);
+        HASH_FREE(&rows->fields);
         free(rows->type_at);
         *rows = (struct type_rows){0};
 }
@@ -196,9 +194,7 @@ int wide_reads_add(struct wide_reads *wide, struct type_rows *rows,
         int error = find_fields(wide, &read, rows, sample, types, names);
 
         read.samples = 1;
-        return error ? error
-                     : HASH_APPEND(&wide->index, hash, wide->items, wide->count,
-                                   wide->capacity, read);
+        return error ? error : HASH_PUSH(wide, hash, read);
 }
 
 void wide_reads_count(const struct wide_reads *wide, uint64_t *samples)
@@ -211,8 +207,7 @@ void wide_reads_count(const struct wide_reads *wide, uint64_t *samples)
 
 void wide_reads_free(struct wide_reads *wide)
 {
-        free(wide->items);
+        HASH_FREE(wide);
         free(wide->fields.items);
-        hash_index_free(&wide->index);
         *wide = (struct wide_reads){0};
 }

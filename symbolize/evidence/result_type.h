@@ -12,8 +12,7 @@ struct field_row {
 
 struct type_rows {
         LIST(uint32_t) types; /* ids are indexes + 1 */
-        LIST(struct field_row) fields;
-        struct hash_index field_index;
+        HASHED(struct field_row) fields;
         uint32_t *type_at; /* of each type: its row + 1 */
 };
 
@@ -29,11 +28,8 @@ void type_rows_free(struct type_rows *rows);
 struct wide_read;
 
 struct wide_reads {
-        struct wide_read *items; /* each place, and how much is read there, once */
-        size_t count;
-        size_t capacity;
-        struct hash_index index;
-        LIST(uint32_t) fields; /* rows of the fields, all of one item together */
+        HASHED(struct wide_read); /* each place, and how much is read there, once */
+        LIST(uint32_t) fields;    /* rows of the fields, all of one item together */
 };
 
 /* Takes note of SAMPLE, which counts for FIELD, a row of ROWS plus 1; the other fields

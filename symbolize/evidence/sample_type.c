@@ -16,7 +16,7 @@ static void block_evidence_learn(struct sample_types *finder,
                                  const struct sample_location *location, uint32_t stack)
 {
         const struct target *target = &location->target;
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
         const struct place_value *pointed = &place_asks(place)->access.flow.place;
         struct block_type *blocks = &finder->blocks[stack];
 
@@ -50,7 +50,8 @@ static bool object_type(const struct sample_types *finder,
         }
         if (target->kind != TARGET_VARIABLE)
                 return false;
-        const struct data_place *data = &finder->sweep->variables[target->index].data;
+        const struct data_place *data =
+            &finder->sweep->variables.items[target->index].data;
 
         *type = data->type;
         *offset = target->offset_bytes - data->start;
@@ -67,7 +68,7 @@ static struct sample_type by_section(struct sample_types *finder,
         if (found.reason == TYPED || location->target.kind != TARGET_VARIABLE)
                 return found;
         const struct data_place *data =
-            &finder->sweep->variables[location->target.index].data;
+            &finder->sweep->variables.items[location->target.index].data;
 
         switch (data->unnamed) {
         case DATA_CONSTANT:
@@ -86,7 +87,7 @@ static struct sample_type in_bytes(struct sample_types *finder,
                                    const struct sample_location *location,
                                    const struct sample_type *found)
 {
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
 
         if (!instruction_points(place))
                 return *found;
@@ -108,7 +109,7 @@ static struct sample_type in_variable(struct sample_types *finder,
                                       uint32_t type, uint64_t offset)
 {
         static const struct type_access any;
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
         const struct type_source variable = {TYPE_BY_VARIABLE, 0, TYPE_SOURCE_NO_PLACE};
         struct sample_type found =
             sample_field_at(finder, type, offset, instruction_access(place));
@@ -151,9 +152,9 @@ static struct sample_type find_type(struct sample_types *finder,
 static bool lacks_types(const struct sweep *sweep, const struct sample_location *location)
 {
         const struct module *modules = sweep->raw->modules;
-        uint32_t code = sweep->places[location->place].module;
+        uint32_t code = sweep->places.items[location->place].module;
         uint32_t data = location->target.kind == TARGET_VARIABLE
-                            ? sweep->variables[location->target.index].module
+                            ? sweep->variables.items[location->target.index].module
                             : RAW_NONE;
 
         return (code != RAW_NONE && modules[code].alt_missing) ||
@@ -191,7 +192,7 @@ void sample_types_learn(struct sample_types *finder,
                         const struct sample_location *location, bool is_load)
 {
         const struct target *target = &location->target;
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
 
         if (target->kind != TARGET_BLOCK)
                 return;
@@ -229,11 +230,11 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
             .blocks =
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
-                malloc((sweep->place_count + 1) * sizeof(*sample_types->pointees)),
-            .shown = calloc(sweep->place_count + 1, sizeof(*sample_types->shown))};
+                malloc((sweep->places.count + 1) * sizeof(*sample_types->pointees)),
+            .shown = calloc(sweep->places.count + 1, sizeof(*sample_types->shown))};
         if (!sample_types->blocks || !sample_types->pointees || !sample_types->shown)
                 return -ENOMEM;
-        for (size_t i = 0; i < sweep->place_count; i++)
+        for (size_t i = 0; i < sweep->places.count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
         /* At first each block is assumed to have its allocation's type. */
         for (uint32_t i = 0; i < sweep->raw->stack_count; i++)

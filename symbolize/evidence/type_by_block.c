@@ -52,8 +52,8 @@ static struct sample_type by_allocation(const struct here *here)
                 return type_left_open(UNTYPED_UNKNOWN_BASE);
         const struct type_access access =
             pointed && type_same(here->types, pointed->type, here->type)
-                ? instruction_counted_access(here->types,
-                                             &here->finder->sweep->places[here->place])
+                ? instruction_counted_access(
+                      here->types, &here->finder->sweep->places.items[here->place])
                 : *here->access;
 
         return allocated_field(here, &access);
@@ -85,7 +85,8 @@ static bool is_texts(const struct here *here)
  * copies or compares: such pointers are made of others. */
 static bool copies_bytes(const struct here *here, const struct sample_type *found)
 {
-        return !place_asks(&here->finder->sweep->places[here->place])->access.asked &&
+        return !place_asks(&here->finder->sweep->places.items[here->place])
+                    ->access.asked &&
                type_size(here->types, found->type) == 1 &&
                memory_function_at(here->finder, here->place) != MEMORY_NONE;
 }
@@ -175,7 +176,7 @@ struct sample_type type_by_block(struct sample_types *finder,
 {
         const struct raw_allocation *block =
             &finder->sweep->raw->allocations[location->target.index];
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
         struct sample_type found = type_by_instruction(finder, location);
 
         if (block->stack == RAW_NONE)

@@ -46,12 +46,12 @@ static bool own_data(const struct sweep *sweep, const struct place *place,
 {
         return target->kind == TARGET_THREAD ||
                (target->kind == TARGET_VARIABLE &&
-                sweep->variables[target->index].module == place->module);
+                sweep->variables.items[target->index].module == place->module);
 }
 
 enum memory_function memory_function_at(const struct sample_types *finder, uint32_t place)
 {
-        const struct code_place *code = &finder->sweep->places[place].code;
+        const struct code_place *code = &finder->sweep->places.items[place].code;
 
         return memory_function(string_pool_text(finder->names, code->function));
 }
@@ -77,7 +77,7 @@ static struct sample_type by_argument(struct sample_types *finder,
 
         if (function == MEMORY_NONE || location->caller == RAW_NONE)
                 return type_left_open(UNTYPED_ASSEMBLER);
-        const struct place *caller = &sweep->places[location->caller];
+        const struct place *caller = &sweep->places.items[location->caller];
 
         if (string_member(string_pool_text(finder->names, caller->code.function)) &&
             finder->character != TYPE_NONE)
@@ -113,7 +113,7 @@ static enum untyped undescribed(const struct place *place)
 struct sample_type type_by_function(struct sample_types *finder,
                                     const struct sample_location *location)
 {
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
 
         if (!site_in_c_library(finder->sweep, place) ||
             own_data(finder->sweep, place, &location->target))

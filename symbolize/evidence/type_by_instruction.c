@@ -90,9 +90,9 @@ static bool is_in_steps(const struct types *types, const struct place_value *pla
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
         const struct flow_answer *flow =
-            &place_asks(&finder->sweep->places[place])->access.flow;
-        const struct type_access access =
-            instruction_counted_access(finder->types, &finder->sweep->places[place]);
+            &place_asks(&finder->sweep->places.items[place])->access.flow;
+        const struct type_access access = instruction_counted_access(
+            finder->types, &finder->sweep->places.items[place]);
         struct sample_type *known = &finder->pointees[place];
 
         if (known->reason == UNTYPED_COUNT) {
@@ -191,7 +191,7 @@ void instruction_learn(struct sample_types *finder,
                        const struct sample_location *location)
 {
         const struct flow_answer *flow =
-            &place_asks(&finder->sweep->places[location->place])->access.flow;
+            &place_asks(&finder->sweep->places.items[location->place])->access.flow;
         const struct place_value *place = &flow->place;
         const struct target *target = &location->target;
         uint8_t *shown = &finder->shown[location->place];
@@ -204,7 +204,7 @@ void instruction_learn(struct sample_types *finder,
             (!place->guessed && !is_tested(finder, target, place)))
                 return;
         const struct type_access access = instruction_counted_access(
-            finder->types, &finder->sweep->places[location->place]);
+            finder->types, &finder->sweep->places.items[location->place]);
         struct sample_type found = pointee(finder, location->place);
 
         if (found.reason == TYPED &&
@@ -215,7 +215,7 @@ void instruction_learn(struct sample_types *finder,
 struct sample_type type_by_instruction(struct sample_types *finder,
                                        const struct sample_location *location)
 {
-        const struct place *place = &finder->sweep->places[location->place];
+        const struct place *place = &finder->sweep->places.items[location->place];
         const struct flow_answer *flow = &place_asks(place)->access.flow;
 
         if (!place_asks(place)->access.asked)

@@ -34,9 +34,9 @@ int type_sources_add(struct type_sources *sources, const struct type_source *sou
         *id = 0;
         if (source->kind == TYPE_BY_NOTHING)
                 return 0;
-        int error = HASH_PUT(
-            &sources->index, hash_number(source->pointer, source->place ^ source->kind),
-            same, sources, source, sources->items, sources->count, sources->capacity, id);
+        int error =
+            HASH_PUT(sources, hash_number(source->pointer, source->place ^ source->kind),
+                     same, sources, source, id);
 
         ++*id;
         return error;
@@ -44,8 +44,7 @@ int type_sources_add(struct type_sources *sources, const struct type_source *sou
 
 void type_sources_free(struct type_sources *sources)
 {
-        free(sources->items);
-        hash_index_free(&sources->index);
+        HASH_FREE(sources);
         *sources = (struct type_sources){0};
 }
 

@@ -29,10 +29,7 @@ struct type_source {
 
 /* Zero-initialised: none. */
 struct type_sources {
-        struct type_source *items; /* ids are indexes + 1 */
-        size_t count;
-        size_t capacity;
-        struct hash_index index;
+        HASHED(struct type_source); /* ids are indexes + 1 */
 };
 
 /* The word for KIND in the database. */

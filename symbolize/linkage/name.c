@@ -20,15 +20,14 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name)
 const struct linked_name *linked_names_find(const struct linked_names *known,
                                             const void *from)
 {
-        uint32_t position = HASH_NUMBER(&known->index, known->items, (uintptr_t)from);
+        uint32_t position = HASH_NUMBER(known, (uintptr_t)from);
 
         return position != HASH_INDEX_NONE ? &known->items[position] : NULL;
 }
 
 void linked_names_add(struct linked_names *known, const struct linked_name *name)
 {
-        (void)HASH_APPEND(&known->index, hash_number(0, (uintptr_t)name->from),
-                          known->items, known->count, known->capacity, *name);
+        (void)HASH_PUSH(known, hash_number(0, (uintptr_t)name->from), *name);
 }
 
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
@@ -46,8 +45,7 @@ uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
 
 void linked_names_free(struct linked_names *known)
 {
-        free(known->items);
-        hash_index_free(&known->index);
+        HASH_FREE(known);
 }
 
 /* Up to the first of the characters of END. */

@@ -14,15 +14,14 @@ uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
 /* A cache of names, keyed by the address of their source. Entries of debug information
  * share linkage names and origins, and making names of these takes long. For one pool
  * only. Zero-initialised: empty. */
+struct linked_name {
+        const void *from;
+        uint32_t id;
+        uint32_t function; /* its number; 0: none */
+};
+
 struct linked_names {
-        struct linked_name {
-                const void *from;
-                uint32_t id;
-                uint32_t function; /* its number; 0: none */
-        } * items;
-        size_t count;
-        size_t capacity;
-        struct hash_index index;
+        HASHED(struct linked_name);
 };
 
 /* The name made from FROM, valid until the next addition; NULL: not known. */

@@ -198,14 +198,12 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
                 join(known, &added);
                 return 0;
         }
-        return HASH_APPEND(&names->index, hash_name(name), names->items, names->count,
-                           names->capacity, added);
+        return HASH_PUSH(names, hash_name(name), added);
 }
 
 void symbol_names_free(struct symbol_names *names)
 {
-        free(names->items);
-        hash_index_free(&names->index);
+        HASH_FREE(names);
         free(names->links.items);
         *names = (struct symbol_names){0};
 }

@@ -11,10 +11,7 @@
 
 /* Zero-initialised: empty. */
 struct symbol_names {
-        struct symbol_name *items;
-        size_t count;
-        size_t capacity;
-        struct hash_index index;  /* of items */
+        HASHED(struct symbol_name);
         LIST(const char *) links; /* mangled names, once they are all there in order */
 };
 

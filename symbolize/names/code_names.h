@@ -22,9 +22,7 @@ struct code_frame {
 };
 
 struct code_frames {
-        struct code_frame *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct code_frame);
         struct named_functions functions;
 };
 

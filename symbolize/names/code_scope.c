@@ -31,8 +31,7 @@ static int visit_scope(void *context, struct die_entry *entry)
 static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
                        const Dwarf_Die *die, struct code_scope *inside)
 {
-        uint32_t known =
-            HASH_NUMBER(&scopes->index, scopes->known.items, (uintptr_t)die->addr);
+        uint32_t known = HASH_NUMBER(&scopes->known, (uintptr_t)die->addr);
 
         if (known != HASH_INDEX_NONE) {
                 *inside = scopes->known.items[known];
@@ -42,9 +41,7 @@ static int read_inside(struct code_scopes *scopes, struct dwarf_file *dwarf,
         if (die_walk(dwarf, die, visit_scope, scopes) == -ENOMEM)
                 return -ENOMEM;
         inside->end = scopes->count;
-        return HASH_APPEND(&scopes->index, hash_number(0, (uintptr_t)die->addr),
-                           scopes->known.items, scopes->known.count,
-                           scopes->known.capacity, *inside);
+        return HASH_PUSH(&scopes->known, hash_number(0, (uintptr_t)die->addr), *inside);
 }
 
 int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
@@ -81,6 +78,5 @@ int code_scopes_outer(struct code_scopes *scopes, struct dwarf_file *dwarf,
 void code_scopes_free(struct code_scopes *scopes)
 {
         free(scopes->items);
-        free(scopes->known.items);
-        hash_index_free(&scopes->index);
+        HASH_FREE(&scopes->known);
 }

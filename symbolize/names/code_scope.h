@@ -16,11 +16,8 @@ struct code_scope {
 
 /* Zero-initialised: empty. */
 struct code_scopes {
-        Dwarf_Die *items; /* those inside one scope are in the order of their addresses */
-        size_t count;
-        size_t capacity;
-        LIST(struct code_scope) known;
-        struct hash_index index; /* of the known ones */
+        LIST(Dwarf_Die); /* those inside one scope are in the order of their addresses */
+        HASHED(struct code_scope) known;
 };
 
 /* *OUTER becomes the function, class or namespace around the entry DIE, which is one

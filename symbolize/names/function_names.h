@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "append.h"
 #include "string_pool.h"
 
 /* A function as it was named. Names are numbers of a string pool. */
@@ -24,9 +25,7 @@ struct named_function {
 
 /* Zero-initialised: empty. */
 struct named_functions {
-        struct named_function *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct named_function);
 };
 
 /* Adds FUNCTION; *NUMBER becomes its number, from 1. 0 or -ENOMEM, as below. */

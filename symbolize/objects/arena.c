@@ -29,9 +29,7 @@ struct span {
 };
 
 struct spans {
-        struct span *items; /* by process and address */
-        size_t count;
-        size_t capacity;
+        LIST(struct span); /* by process and address */
 };
 
 static int add_mapping(struct spans *spans, const struct raw_mapping *mapping)

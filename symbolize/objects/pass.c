@@ -244,7 +244,7 @@ static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
         uint32_t place = frame_place(sweep, sample, location->place);
 
         location->frame_place = place;
-        if (place == RAW_NONE || !sweep->places[place].in_image)
+        if (place == RAW_NONE || !sweep->places.items[place].in_image)
                 return 0;
         return place_of_frame(sweep, place, sample->cfa_offset_bytes, &location->frame);
 }
@@ -279,11 +279,11 @@ static int locate(struct sweep *sweep, const struct raw_sample *sample,
                 error = place_of_code(sweep, timeline, sample->ip, &location->place);
         }
         if (!error && !sample->has_addr && sample->has_source)
-                sweep->places[location->place].accesses_unaddressed = true;
+                sweep->places.items[location->place].accesses_unaddressed = true;
         if (error || !sample->has_addr)
                 return error;
         location->caller = caller_place(sweep, sample);
-        sweep->places[location->place].accesses = true;
+        sweep->places.items[location->place].accesses = true;
         error = place_of_data(sweep, timeline, sample, &location->target);
         return error ? error : find_frame(sweep, sample, location);
 }

@@ -15,7 +15,7 @@ enum { PLACES_MOST = INT32_MAX };
 static bool same_place(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct place *wanted = key, *there = &sweep->places[position];
+        const struct place *wanted = key, *there = &sweep->places.items[position];
 
         return there->code.vaddr == wanted->code.vaddr &&
                there->module == wanted->module && there->process == wanted->process &&
@@ -26,13 +26,12 @@ static int put_place(struct sweep *sweep, const struct place *place, uint32_t *i
 {
         uint32_t hash = hash_number(place->module, place->code.vaddr);
 
-        size_t counts = sweep->place_count;
+        size_t counts = sweep->places.count;
 
-        if (HASH_PUT(&sweep->place_index, hash, same_place, sweep, place, sweep->places,
-                     sweep->place_count, sweep->place_capacity, index) < 0 ||
-            sweep->place_count > PLACES_MOST)
+        if (HASH_PUT(&sweep->places, hash, same_place, sweep, place, index) < 0 ||
+            sweep->places.count > PLACES_MOST)
                 return -ENOMEM;
-        return counts < sweep->place_count
+        return counts < sweep->places.count
                    ? APPEND(sweep->place_samples, counts, sweep->count_capacity, 0)
                    : 0;
 }
@@ -128,7 +127,7 @@ static struct known_place *known_group(const struct sweep *sweep, uint32_t state
 static bool same_ip(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct ip_place *wanted = key, *there = &sweep->ips[position];
+        const struct ip_place *wanted = key, *there = &sweep->ips.items[position];
 
         return there->ip == wanted->ip && there->process == wanted->process;
 }
@@ -137,15 +136,14 @@ static bool same_ip(const void *context, const void *key, uint32_t position)
 static int put_ip(struct sweep *sweep, const struct ip_place *ip, bool *usual)
 {
         uint32_t hash = hash_number(ip->process, ip->ip);
-        uint32_t index = hash_index_find(&sweep->ip_index, hash, same_ip, sweep, ip);
+        uint32_t index = hash_index_find(&sweep->ips.index, hash, same_ip, sweep, ip);
 
         if (index != HASH_INDEX_NONE) {
-                *usual = sweep->ips[index].place == ip->place;
+                *usual = sweep->ips.items[index].place == ip->place;
                 return 0;
         }
         *usual = true;
-        return HASH_APPEND(&sweep->ip_index, hash, sweep->ips, sweep->ip_count,
-                           sweep->ip_capacity, *ip);
+        return HASH_PUSH(&sweep->ips, hash, *ip);
 }
 
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
@@ -198,7 +196,8 @@ static int find_part(struct sweep *sweep, uint64_t vaddr, uint32_t module, uint6
 static bool same_variable(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct variable *wanted = key, *variable = &sweep->variables[position];
+        const struct variable *wanted = key,
+                              *variable = &sweep->variables.items[position];
 
         return variable->key == wanted->key && variable->module == wanted->module;
 }
@@ -206,7 +205,7 @@ static bool same_variable(const void *context, const void *key, uint32_t positio
 static uint32_t look_up_variable(const struct sweep *sweep,
                                  const struct variable *variable)
 {
-        return hash_index_find(&sweep->variable_index,
+        return hash_index_find(&sweep->variables.index,
                                hash_number(variable->module, variable->key),
                                same_variable, sweep, variable);
 }
@@ -214,11 +213,10 @@ static uint32_t look_up_variable(const struct sweep *sweep,
 static int add_variable(struct sweep *sweep, const struct variable *variable,
                         uint32_t *index)
 {
-        *index = (uint32_t)sweep->variable_count;
+        *index = (uint32_t)sweep->variables.count;
         sweep->module_data[variable->module].asked++;
-        return HASH_APPEND(&sweep->variable_index,
-                           hash_number(variable->module, variable->key), sweep->variables,
-                           sweep->variable_count, sweep->variable_capacity, *variable);
+        return HASH_PUSH(&sweep->variables, hash_number(variable->module, variable->key),
+                         *variable);
 }
 
 static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
@@ -317,7 +315,7 @@ static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
         for (; stack != RAW_NONE; stack = raw->stacks[stack].parent) {
                 uint32_t place = sweep->stack_places[stack];
                 uint32_t module =
-                    place == RAW_NONE ? RAW_NONE : sweep->places[place].module;
+                    place == RAW_NONE ? RAW_NONE : sweep->places.items[place].module;
 
                 if (module == RAW_NONE || raw->modules[module].state != MODULE_READY)
                         return RAW_NONE;
@@ -405,7 +403,7 @@ int place_of_data(struct sweep *sweep, const struct timeline *timeline,
 static bool same_frame(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;
-        const struct frame *wanted = key, *frame = &sweep->frames[position];
+        const struct frame *wanted = key, *frame = &sweep->frames.items[position];
 
         return frame->place == wanted->place &&
                frame->access.cfa_offset_bytes == wanted->access.cfa_offset_bytes;
@@ -417,8 +415,6 @@ int place_of_frame(struct sweep *sweep, uint32_t place, int64_t cfa_offset_bytes
         const struct frame frame = {
             .access = {.question = FLOW_FRAME, .cfa_offset_bytes = cfa_offset_bytes},
             .place = place};
-        return HASH_PUT(&sweep->frame_index,
-                        hash_number(place, (uint64_t)cfa_offset_bytes), same_frame, sweep,
-                        &frame, sweep->frames, sweep->frame_count, sweep->frame_capacity,
-                        index);
+        return HASH_PUT(&sweep->frames, hash_number(place, (uint64_t)cfa_offset_bytes),
+                        same_frame, sweep, &frame, index);
 }

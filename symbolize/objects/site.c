@@ -213,7 +213,8 @@ static struct beginning find_beginning(const struct site_search *search, uint32_
              stack = sweep->raw->stacks[stack].parent) {
                 if (sweep->stack_places[stack] == RAW_NONE)
                         continue;
-                const struct place *place = &sweep->places[sweep->stack_places[stack]];
+                const struct place *place =
+                    &sweep->places.items[sweep->stack_places[stack]];
 
                 for (uint32_t level = 0; level < level_count(place); level++) {
                         struct site site = site_at_level(search, place, level);
@@ -256,7 +257,7 @@ uint32_t site_name_with_column(struct string_pool *names, const struct site *sit
 static struct place_site ask_place(const struct site_search *search, uint32_t number,
                                    uint32_t level)
 {
-        const struct place *place = &search->sweep->places[number];
+        const struct place *place = &search->sweep->places.items[number];
         struct place_site *kept =
             level == 0 && number < search->place_count ? &search->places[number] : NULL;
 
@@ -291,7 +292,7 @@ struct site site_find(const struct site_search *search, uint32_t stack)
                 if (answer.found)
                         return answer.site;
                 if (!innermost) {
-                        innermost = &sweep->places[number];
+                        innermost = &sweep->places.items[number];
                         first = answer.site;
                 }
         }

@@ -111,10 +111,10 @@ const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
 
         *place = location->place;
         if (location->frame != RAW_NONE) {
-                *place = sweep->frames[location->frame].place;
-                access = &sweep->frames[location->frame].access;
+                *place = sweep->frames.items[location->frame].place;
+                access = &sweep->frames.items[location->frame].access;
         } else {
-                access = &place_asks(&sweep->places[*place])->access;
+                access = &place_asks(&sweep->places.items[*place])->access;
         }
         return access->asked && access->flow.outcome == FLOW_FOUND &&
                        (access->flow.variable.type != TYPE_NONE ||
@@ -129,7 +129,7 @@ uint32_t sweep_frame_place(const struct sweep *sweep,
                            const struct sample_location *location)
 {
         const struct access *access =
-            &place_asks(&sweep->places[location->place])->access;
+            &place_asks(&sweep->places.items[location->place])->access;
         const struct place_value *place = &access->flow.place;
 
         if (location->frame_place != RAW_NONE)
@@ -145,7 +145,7 @@ const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
                                               const struct sample_location *location)
 {
         const struct access *access =
-            &place_asks(&sweep->places[location->place])->access;
+            &place_asks(&sweep->places.items[location->place])->access;
 
         return location->target.kind != TARGET_VARIABLE && access->asked &&
                        access->flow.outcome == FLOW_FOUND &&
@@ -170,18 +170,14 @@ void sweep_free(struct sweep *sweep)
         free(sweep->dates);
         free(sweep->first_date);
         free(sweep->pasts);
-        for (size_t i = 0; i < sweep->place_count; i++)
-                free(sweep->places[i].asks);
-        free(sweep->places);
+        for (size_t i = 0; i < sweep->places.count; i++)
+                free(sweep->places.items[i].asks);
         free(sweep->place_samples);
         free(sweep->known);
-        hash_index_free(&sweep->place_index);
-        free(sweep->ips);
-        hash_index_free(&sweep->ip_index);
-        free(sweep->variables);
-        hash_index_free(&sweep->variable_index);
-        free(sweep->frames);
-        hash_index_free(&sweep->frame_index);
+        HASH_FREE(&sweep->places);
+        HASH_FREE(&sweep->ips);
+        HASH_FREE(&sweep->variables);
+        HASH_FREE(&sweep->frames);
         free(sweep->stack_samples);
         free(sweep->stack_places);
         free(sweep->calls);

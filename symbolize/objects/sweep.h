@@ -81,7 +81,7 @@ struct ip_place {
 /* Where a sample was. */
 struct sample_location {
         uint32_t place;
-        bool usual;     /* the place is its address's place in sweep.ips */
+        bool usual;     /* the place is its address's place in sweep.ips.items */
         uint32_t frame; /* the address's frame; RAW_NONE: not known, or none */
         /* Whose frame it is where the source tells; RAW_NONE: it does not. */
         uint32_t frame_place;
@@ -122,27 +122,19 @@ struct sweep {
         const struct raw *raw;
         const struct debug_search *search;
         struct samples samples;
-        struct place *places;
-        size_t place_count;
-        size_t place_capacity;
+        HASHED(struct place) places;
+
         uint64_t *place_samples; /* of each place; each sample counts: close together */
         size_t count_capacity;
-        struct hash_index place_index;
-        struct ip_place *ips;
-        size_t ip_count;
-        size_t ip_capacity;
-        struct hash_index ip_index;
+        HASHED(struct ip_place) ips;
+
         uint64_t unusual_samples;  /* not at their address's place in IPS */
         struct known_place *known; /* of place.c */
         uint32_t states;           /* that were given */
-        struct variable *variables;
-        size_t variable_count;
-        size_t variable_capacity;
-        struct hash_index variable_index;
-        struct frame *frames;
-        size_t frame_count;
-        size_t frame_capacity;
-        struct hash_index frame_index;
+        HASHED(struct variable) variables;
+
+        HASHED(struct frame) frames;
+
         uint64_t *stack_samples;    /* of raw's stacks, after the samples were read */
         uint64_t sample_count;      /* all */
         uint64_t stackless_samples; /* samples without a stack */

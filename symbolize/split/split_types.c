@@ -96,18 +96,17 @@ static int join(const struct split_types *types, const struct split_types_row *f
 
 static const struct split_type *known(const struct split_types *types, uint64_t signature)
 {
-        uint32_t found = HASH_NUMBER(&types->by_signature, types->items, signature);
+        uint32_t found = HASH_NUMBER(&types->known, signature);
 
-        return found == HASH_INDEX_NONE ? NULL : &types->items[found];
+        return found == HASH_INDEX_NONE ? NULL : &types->known.items[found];
 }
 
 static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *die)
 {
         if (known(types, signature))
                 return 0;
-        return HASH_APPEND(&types->by_signature, hash_number(0, signature), types->items,
-                           types->count, types->capacity,
-                           (struct split_type){signature, *die});
+        return HASH_PUSH(&types->known, hash_number(0, signature),
+                         (struct split_type){signature, *die});
 }
 
 static int add_all(struct split_types *types, Dwarf *dwarf)
@@ -178,7 +177,6 @@ int split_types_find(struct split_types *types, const struct split_package *pack
 void split_types_free(struct split_types *types)
 {
         free(types->rows);
-        free(types->items);
-        hash_index_free(&types->by_signature);
+        HASH_FREE(&types->known);
         *types = (struct split_types){0};
 }

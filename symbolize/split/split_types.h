@@ -16,10 +16,7 @@ struct split_types {
         struct split_index index;
         struct elf_bytes whole[SPLIT_PARTS]; /* the package's sections */
         struct split_types_row *rows;        /* those compiled together are neighbours */
-        struct split_type *items;            /* of units that are open */
-        size_t count;
-        size_t capacity;
-        struct hash_index by_signature;
+        HASHED(struct split_type) known;     /* of units that are open */
 };
 
 /* Looks for the type with SIGNATURE in PACKAGE. If it had to open units, *OPENED has

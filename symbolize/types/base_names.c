@@ -18,9 +18,7 @@ struct used_name {
 
 struct used_names {
         const struct types *types;
-        struct used_name *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct used_name);
         unsigned nesting;
         unsigned work_left;
         bool lost; /* some: there are too many */

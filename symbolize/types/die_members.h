@@ -7,9 +7,7 @@
 
 /* Zero-initialised: none. */
 struct die_members {
-        struct member *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct member);
         bool lost;     /* the names or types of some */
         bool left_out; /* some: it is not known where, or when, they are there */
 };

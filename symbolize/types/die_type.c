@@ -24,11 +24,9 @@ void type_reader_open(struct type_reader *reader, struct dwarf_file *dwarf,
 
 void type_reader_close(struct type_reader *reader)
 {
-        free(reader->entries.items);
-        hash_index_free(&reader->entry_index);
+        HASH_FREE(&reader->entries);
         free(reader->pointees.items);
-        free(reader->scopes.items);
-        hash_index_free(&reader->scope_index);
+        HASH_FREE(&reader->scopes);
         definitions_free(&reader->definitions);
         *reader = (struct type_reader){0};
 }
@@ -316,10 +314,8 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
         uint32_t entry = (uint32_t)reader->entries.count;
 
         /* Until it has been read it has no type: what contains itself ends there. */
-        if (HASH_APPEND(&reader->entry_index, hash_number(0, (uintptr_t)die->addr),
-                        reader->entries.items, reader->entries.count,
-                        reader->entries.capacity,
-                        (struct type_entry){die->addr, TYPE_NONE}) < 0) {
+        if (HASH_PUSH(&reader->entries, hash_number(0, (uintptr_t)die->addr),
+                      (struct type_entry){die->addr, TYPE_NONE}) < 0) {
                 reader->error = -ENOMEM;
                 return TYPE_NONE;
         }
@@ -344,8 +340,7 @@ uint32_t type_of_die(struct type_reader *reader, Dwarf_Die *die)
 
         if (reader->error || !type_strip(reader, &stripped, &alias))
                 return TYPE_NONE;
-        uint32_t found = HASH_NUMBER(&reader->entry_index, reader->entries.items,
-                                     (uintptr_t)stripped.addr);
+        uint32_t found = HASH_NUMBER(&reader->entries, (uintptr_t)stripped.addr);
 
         if (found != HASH_INDEX_NONE)
                 return reader->entries.items[found].type;

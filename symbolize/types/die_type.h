@@ -23,15 +23,13 @@ struct type_reader {
         struct dwarf_file *dwarf;
         struct types *types;
         struct string_pool *names;
-        LIST(struct type_entry) entries;
-        struct hash_index entry_index; /* by the die's address */
+        HASHED(struct type_entry) entries;
         /* Where the pointers of this module lead: types.items[first_type + i] to
          * pointees[i]. */
         uint32_t first_type;
         LIST(struct type_pointee) pointees;
         /* The namespaces and classes around types, by the unit's entry and the type's. */
-        LIST(struct type_scope) scopes;
-        struct hash_index scope_index;
+        HASHED(struct type_scope) scopes;
         struct definitions definitions;
         uint64_t language; /* DW_LANG_* of the entries in work; 0: not known */
         const void *unit;  /* whose language is UNIT_LANGUAGE; 0: it has none */

@@ -17,16 +17,14 @@ struct type_scope {
 
 static int put_scope(struct type_reader *reader, const void *die, uint32_t name)
 {
-        return HASH_APPEND(&reader->scope_index, hash_number(0, (uintptr_t)die),
-                           reader->scopes.items, reader->scopes.count,
-                           reader->scopes.capacity, (struct type_scope){die, name});
+        return HASH_PUSH(&reader->scopes, hash_number(0, (uintptr_t)die),
+                         (struct type_scope){die, name});
 }
 
 static const struct type_scope *find_scope(const struct type_reader *reader,
                                            const void *die)
 {
-        uint32_t found =
-            HASH_NUMBER(&reader->scope_index, reader->scopes.items, (uintptr_t)die);
+        uint32_t found = HASH_NUMBER(&reader->scopes, (uintptr_t)die);
 
         return found == HASH_INDEX_NONE ? NULL : &reader->scopes.items[found];
 }

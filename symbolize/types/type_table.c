@@ -113,9 +113,8 @@ int types_put(struct types *types, const struct type *type, const struct member 
 
 void types_free(struct types *types)
 {
-        free(types->items);
+        HASH_FREE(types);
         free(types->members);
-        hash_index_free(&types->index);
         *types = (struct types){0};
 }
 

@@ -59,9 +59,7 @@ struct type {
 };
 
 struct types {
-        struct type *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct type);
         struct member *members;
         size_t member_count;
         size_t member_capacity;

@@ -17,9 +17,7 @@ struct globals {
         const struct relocations *slots;
         const struct elf_file *file;
         const void *unit; /* the unit of the variables; NULL: none yet */
-        struct global *items;
-        size_t count;
-        size_t capacity;
+        LIST(struct global);
         LIST(struct global_function) functions;
 };
 
