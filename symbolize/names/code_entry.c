@@ -165,7 +165,8 @@ int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
 
 void code_entries_free(struct code_entries *entries)
 {
-        code_scopes_free(&entries->scopes);
+        free(entries->scopes.items);
+        HASH_FREE(&entries->scopes.known);
         line_table_free(&entries->lines);
         free(entries->files);
 }

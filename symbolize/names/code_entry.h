@@ -5,8 +5,25 @@
 #define MEMLAG_SYMBOLIZE_CODE_ENTRY_H
 
 #include "code_names.h"
-#include "code_scope.h"
+#include "die.h"
+#include "hash_index.h"
 #include "name.h"
+
+/* Only the scopes around an entry are read, each once: a class has many functions, and
+ * few of them are asked about. */
+
+/* A unit or scope, and the scopes directly inside it. */
+struct code_scope {
+        const void *start;
+        size_t first;
+        size_t end;
+};
+
+/* Zero-initialised: empty. */
+struct code_scopes {
+        LIST(Dwarf_Die); /* those inside one scope are in the order of their addresses */
+        HASHED(struct code_scope) known;
+};
 
 /* The sources and the destination of answers. */
 struct code_reader {

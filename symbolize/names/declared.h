@@ -20,6 +20,10 @@ uint32_t declared_put_file(struct code_entries *entries, uint64_t number);
 /* The line or column, by the attribute NAME; 0: unknown. */
 uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,
                            unsigned name);
+/* *OUTER becomes the function, class or namespace around the entry DIE, which is one
+ * itself. OUTER's addr is NULL if there is none. 0 or -ENOMEM. */
+int declared_inside(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *outer);
+
 /* Whether other files know DIE by its name. */
 bool declared_external(struct code_entries *entries, const Dwarf_Die *die);
 

@@ -194,12 +194,6 @@ static int put_inside(struct code_entries *entries, const Dwarf_Die *outer, int 
         return 0;
 }
 
-static int find_outer(struct code_entries *entries, const Dwarf_Die *die,
-                      Dwarf_Die *outer)
-{
-        return code_scopes_outer(&entries->scopes, entries->with->dwarf, die, outer);
-}
-
 /* Of a class or namespace, whose names are kept: many functions are in one. */
 static int put_space(struct code_entries *entries, const Dwarf_Die *die, int depth,
                      uint32_t *id)
@@ -226,7 +220,7 @@ static int put_space(struct code_entries *entries, const Dwarf_Die *die, int dep
         else
                 error = put_own(entries, die, name, &own);
         if (!error)
-                error = find_outer(entries, die, &outer);
+                error = declared_inside(entries, die, &outer);
         if (!error)
                 error = put_inside(entries, &outer, depth, own, id);
         if (!error)
@@ -253,7 +247,7 @@ static int put_function(struct code_entries *entries, const Dwarf_Die *die, int 
         int error = put_own(entries, &at, name, &own);
 
         if (!error)
-                error = find_outer(entries, &at, &outer);
+                error = declared_inside(entries, &at, &outer);
         if (error)
                 return error;
         int tag = outer.addr ? dwarf_tag(&outer) : 0;

@@ -4,9 +4,7 @@
 #include "type_field.h"
 
 #include "type_index.h"
-#include "type_named.h"
 #include "type_path.h"
-#include "type_shared.h"
 #include "type_table.h"
 
 enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */

@@ -51,4 +51,46 @@ typedef int type_add_field(void *context, const struct field *field);
 int type_fields(const struct types *types, struct string_pool *names, uint32_t type,
                 type_add_field *add, void *context);
 
+/* ---- which of the ways into a type the source names ---- */
+
+/* Paths to members that share their place, and the one that the source names. */
+struct type_choice {
+        struct type_path way;
+        size_t named;   /* how much of its end; 0: none is */
+        bool several;   /* are named as well */
+        bool first;     /* the source's expression may begin with one */
+        bool bits;      /* there are bit-fields */
+        unsigned equal; /* numbers of as many bytes as are accessed, or several members */
+};
+
+/* Adds WAY, which ACCESS fits, to CHOICE, which begins as {0}. NAMES may be NULL. */
+void type_choice_add(struct type_choice *choice, const struct string_pool *names,
+                     const struct type_access *access, const struct type_path *way);
+
+/* Whether the source names CHOICE's path. If its members may belong to an equal, merged
+ * access, no other path may be equal. */
+bool type_choice_made(const struct type_choice *choice, const struct type_access *access);
+
+/* Whether MEMBERS, as source_expression() writes them, name all members of PATH, and none
+ * before that PATH's type is in. */
+bool type_named_whole(const struct string_pool *names, const struct type_path *path,
+                      const char *members);
+
+/* ---- fields that share their place and fit an access ---- */
+
+struct type_shared {
+        struct type_path items[TYPE_SHARED_LIMIT];
+        uint32_t count; /* of all, perhaps more than are in ITEMS */
+};
+
+/* Sets *FIELD to the fields SHARED, at least one, that fit an access of ACCESS_BYTES;
+ * those of that size come first. It begins where the last field begins, for bit-fields
+ * the first, and ends with the longest. The name has only the last steps if only these
+ * differ: "u.word|half". Otherwise it has whole names: "hs.code|hi.val[]", with a point
+ * before those without one, except the first: "f.call|.next". If there are many, a number
+ * follows the first: "a|b|4 more"; bit-fields are all listed. */
+void type_shared_field(const struct types *types, struct string_pool *names,
+                       struct type_shared *shared, uint32_t access_bytes,
+                       struct field *field);
+
 #endif
