@@ -2,7 +2,6 @@
 /* One statement for a full batch, made once, and one for what is left at the end. */
 #include "bulk_insert.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #ifndef MEMLAG_SYMBOLIZE_RANGE_MAP_H
 #define MEMLAG_SYMBOLIZE_RANGE_MAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

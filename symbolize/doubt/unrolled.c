@@ -15,7 +15,6 @@
 #include "flow_walk.h"
 
 #include "line_program.h"
-#include "type_field.h"
 #include "unit_kind.h"
 
 enum { COPIES_LIMIT = 64 };

@@ -4,7 +4,6 @@
 #include "definition.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "die_walk.h"
 

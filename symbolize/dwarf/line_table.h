@@ -5,7 +5,6 @@
 #define MEMLAG_SYMBOLIZE_LINE_TABLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "append.h"

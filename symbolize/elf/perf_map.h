@@ -4,7 +4,6 @@
 #ifndef MEMLAG_SYMBOLIZE_PERF_MAP_H
 #define MEMLAG_SYMBOLIZE_PERF_MAP_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "interval_map.h"

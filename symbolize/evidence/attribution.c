@@ -5,9 +5,6 @@
  * determine their locations. */
 #include "attribution.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "bulk_insert.h"
 
 enum column {

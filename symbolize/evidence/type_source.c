@@ -3,8 +3,6 @@
 #include "type_source.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
 
 #include "append.h"
 

@@ -4,7 +4,6 @@
 #ifndef MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 #define MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "hash_index.h"

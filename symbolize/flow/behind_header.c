@@ -3,7 +3,6 @@
 #include "behind_header.h"
 
 #include "rule.h"
-#include "type_field.h"
 
 /* The size of the structure that VALUE points to; 0: to none, or to one without an end.
  */

@@ -4,7 +4,6 @@
 #define MEMLAG_SYMBOLIZE_SYMBOL_NAMES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "hash_index.h"

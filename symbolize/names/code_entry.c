@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_entry.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

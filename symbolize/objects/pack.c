@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "append.h"

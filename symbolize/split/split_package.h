@@ -6,7 +6,6 @@
 
 #include <libelf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "debug_image.h"

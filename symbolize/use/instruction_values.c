@@ -2,8 +2,6 @@
 /* Zydis names all operands, also the hidden ones. */
 #include "instruction_values.h"
 
-#include <string.h>
-
 #define BIT(value) (UINT64_C(1) << (value))
 
 static const uint64_t VECTORS = UINT64_C(0xffffffff) << VALUE_VECTORS;

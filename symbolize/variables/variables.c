@@ -2,7 +2,6 @@
 /* The variables of a function, sorted by registers and addresses for queries. */
 #include "variables.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "append.h"
