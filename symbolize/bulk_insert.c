@@ -37,11 +37,6 @@ int select_any(struct db *db, const char *sql, struct diag *diag)
         return select_rows(db, sql, is_there, NULL, diag);
 }
 
-static int sqlite_error(const struct bulk_insert *insert)
-{
-        return db_error(insert->db, "write", insert->diag);
-}
-
 /* Prepares a statement for ROW_COUNT rows. After an error the transaction is taken back
  * as a whole: SQLite need not, as it would by default, note how to take back the rows of
  * one statement alone. */
@@ -64,7 +59,7 @@ static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **row
         int rc = sqlite3_prepare_v2(db_sqlite(insert->db), text, -1, rows, NULL);
 
         sqlite3_free(text);
-        return rc == SQLITE_OK ? 0 : sqlite_error(insert);
+        return rc == SQLITE_OK ? 0 : db_error(insert->db, "write", insert->diag);
 }
 
 void bulk_insert_open(struct bulk_insert *insert, const char *table, const char *columns,
@@ -124,7 +119,7 @@ static int write_rows(struct bulk_insert *insert, sqlite3_stmt *rows)
                          : sqlite3_bind_int64(rows, i + 1, value->number);
         }
         if (rc != SQLITE_OK || sqlite3_step(rows) != SQLITE_DONE)
-                return sqlite_error(insert);
+                return db_error(insert->db, "write", insert->diag);
         sqlite3_reset(rows);
         memset(insert->values, 0, (size_t)count * sizeof(*insert->values));
         insert->row_count = 0;

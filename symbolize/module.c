@@ -36,9 +36,8 @@ static int open_same(const struct module *module, struct elf_file *file,
                      enum module_state *state)
 {
         static const struct module_search at_its_path = {0};
-        const struct module_identity identity = {
-            module->path, module->build_id, module->build_id_bytes, module->recorded};
-        int error = module_file_open(&identity,
+
+        int error = module_file_open(&module->wanted,
                                      module->files ? module->files : &at_its_path, file);
 
         *state = error == 0          ? MODULE_READY
@@ -164,10 +163,10 @@ int module_check(struct module *module)
 {
         int error = open_same(module, &module->file, &module->state);
 
-        module->kernel = strcmp(module->path, kernel_module) == 0;
+        module->kernel = strcmp(module->wanted.path, kernel_module) == 0;
         if (error || module->state != MODULE_READY)
                 return error;
-        module->verified = module->build_id_bytes > 0 || module->recorded.known;
+        module->verified = module->wanted.build_id_bytes > 0 || module->wanted.file.known;
         if (module->kernel)
                 error = find_kernel_text(&module->file, &module->kernel_text);
         if (!error)
@@ -320,8 +319,8 @@ void module_name(struct module *module, const struct debug_search *search,
 
 void module_close(struct module *module)
 {
-        free(module->path);
-        free(module->build_id);
+        free((char *)module->wanted.path);
+        free((uint8_t *)module->wanted.build_id);
         if (module->state == MODULE_READY)
                 elf_file_close(&module->file);
 }

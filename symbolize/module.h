@@ -20,10 +20,8 @@ enum module_state {
 
 struct module {
         int64_t module_id;
-        char *path;
-        uint8_t *build_id;
-        size_t build_id_bytes; /* 0: not recorded */
-        struct recorded_file recorded;
+        struct module_identity wanted;
+
         enum module_state state;
         bool verified;          /* it is the recorded one */
         bool too_large;         /* its debug information, when unpacked */
@@ -35,17 +33,17 @@ struct module {
         size_t splits_missing;  /* units in files that are gone or are others */
         size_t splits_too_many; /* units for which there was no room */
         struct elf_file file;   /* detached; only when READY */
-        const struct module_search *files; /* where to look; NULL: only at PATH */
+        const struct module_search *files; /* where to look; NULL: only at its path */
         bool thread_memory_late; /* may be allocated when its code asks for it */
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
 };
 
 /* Finds the file, compares it with the record and reads its segments. The caller has set
- * PATH, BUILD_ID, RECORDED and FILES. Sets STATE. 0 or -ENOMEM. */
+ * WANTED and FILES. Sets STATE. 0 or -ENOMEM. */
 int module_check(struct module *module);
 
-/* Frees PATH, BUILD_ID and FILE. FILES stays the caller's. */
+/* Frees WANTED and FILE. FILES stays the caller's. */
 void module_close(struct module *module);
 
 /* Parts of MODULE's data in which all addresses have the same answer: what its symbols

@@ -52,7 +52,7 @@ static const struct module *listed_kernel(const struct stage *stage)
         for (size_t i = 0; i < stage->raw.module_count; i++)
                 if (stage->raw.modules[i].kernel &&
                     stage->raw.modules[i].state != MODULE_READY &&
-                    stage->raw.modules[i].build_id_bytes > 0)
+                    stage->raw.modules[i].wanted.build_id_bytes > 0)
                         return &stage->raw.modules[i];
         return NULL;
 }
@@ -62,7 +62,7 @@ static const struct module *listed_kernel(const struct stage *stage)
 static int read_running(struct stage *stage, const struct module *kernel)
 {
         if (stage->files.symfs ||
-            !kallsyms_runs(kernel->build_id, kernel->build_id_bytes))
+            !kallsyms_runs(kernel->wanted.build_id, kernel->wanted.build_id_bytes))
                 return 0;
         int error = kallsyms_read(&stage->kallsyms, kallsyms_running, stage->names, NULL);
 
@@ -87,14 +87,8 @@ static int read_kallsyms(struct stage *stage, const char *path, struct diag *dia
         char *cached = NULL;
         int error = 0;
 
-        if (kernel) {
-                const struct module_identity identity = {.path = kernel->path,
-                                                         .build_id = kernel->build_id,
-                                                         .build_id_bytes =
-                                                             kernel->build_id_bytes};
-
-                path = cached = module_file_kallsyms(&identity, &stage->files);
-        }
+        if (kernel)
+                path = cached = module_file_kallsyms(&kernel->wanted, &stage->files);
         if (path) {
                 error = kallsyms_read(&stage->kallsyms, path, stage->names, diag);
         } else if (kernel) {
@@ -171,6 +165,8 @@ static int mark_accesses(struct sweep *sweep)
         for (size_t i = 0; i < sweep->places.count; i++) {
                 struct place *place = &sweep->places.items[i];
 
+                /* Places of stacks alone are not shown as instructions. */
+                place->code.sampled = sweep->place_samples[i] > 0;
                 /* Whether any sample has an address is known after the last only. */
                 if (!(place->accesses ||
                       (place->accesses_unaddressed && sweep->samples.addressed)) ||
@@ -199,13 +195,6 @@ static void mark_traced(struct sweep *sweep, uint64_t address)
                 if (sweep->ips.items[i].ip == address && place->asks)
                         place->asks->access.traced = true;
         }
-}
-
-/* Places of stacks alone are not shown as instructions. */
-static void mark_sampled(struct sweep *sweep)
-{
-        for (size_t i = 0; i < sweep->places.count; i++)
-                sweep->places.items[i].code.sampled = sweep->place_samples[i] > 0;
 }
 
 static int list_access(struct module_questions *questions, struct access *access)
@@ -246,22 +235,22 @@ static int list_questions(struct sweep *sweep, struct module_questions *of)
         return error;
 }
 
-static void name_by_kallsyms(struct stage *stage, struct code_place **code, size_t count)
-{
-        for (size_t i = 0; i < count; i++)
-                code[i]->function = kallsyms_find(&stage->kallsyms, code[i]->vaddr);
-}
-
 static void name_module(struct stage *stage, struct module *module,
                         const struct module_questions *questions)
 {
         const struct module_answers answers = {stage->names, &stage->frames,
                                                &stage->types};
 
-        if (module->state == MODULE_KALLSYMS)
-                name_by_kallsyms(stage, questions->code.items, questions->code.count);
-        else if (questions->code.count + questions->data.count > 0)
-                module_name(module, &stage->search, questions, &answers);
+        if (module->state != MODULE_KALLSYMS) {
+                if (questions->code.count + questions->data.count > 0)
+                        module_name(module, &stage->search, questions, &answers);
+                return;
+        }
+        for (size_t i = 0; i < questions->code.count; i++) {
+                struct code_place *code = questions->code.items[i];
+
+                code->function = kallsyms_find(&stage->kallsyms, code->vaddr);
+        }
 }
 
 static int name_places(struct stage *stage)
@@ -271,7 +260,7 @@ static int name_places(struct stage *stage)
         int error = questions ? mark_accesses(&stage->sweep) : -ENOMEM;
 
         if (!error) {
-                mark_sampled(&stage->sweep);
+
                 mark_traced(&stage->sweep, stage->trace_types);
                 error = list_questions(&stage->sweep, questions);
         }
@@ -353,13 +342,6 @@ static int name_places_without_file(struct stage *stage)
         free(asked);
         name_the_rest(stage);
         return error;
-}
-
-static int find_places(struct stage *stage, struct db *db, struct diag *diag)
-{
-        int error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
-
-        return error ? error : sweep_run(&stage->sweep, diag);
 }
 
 static int find_names(struct stage *stage, struct diag *diag)
@@ -471,7 +453,9 @@ static int make_names(struct stage *stage, struct db *db,
         if (!error)
                 error = result_clear(db, diag);
         if (!error)
-                error = find_places(stage, db, diag);
+                error = sweep_open(&stage->sweep, &stage->raw, &stage->search, db, diag);
+        if (!error)
+                error = sweep_run(&stage->sweep, diag);
         if (!error)
                 error = find_names(stage, diag);
         if (!error)

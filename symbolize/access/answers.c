@@ -10,7 +10,6 @@
 #include "flow_walk.h"
 #include "number_use.h"
 #include "pointer_name.h"
-
 #include "rule.h"
 #include "shared_place.h"
 #include "type_field.h"
@@ -223,7 +222,8 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
         if (step->instruction.operation == OPERATION_CALL)
-                answer->called = globals_called(flow->globals, &step->instruction);
+                answer->called = memory_function_called(
+                    flow->globals->slots, flow->globals->symbols, &step->instruction);
         if (answer->called == MEMORY_NONE || answer->called == MEMORY_ALLOCATE_ITEMS) {
                 answer->outcome = FLOW_NO_OPERAND;
                 return;

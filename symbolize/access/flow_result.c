@@ -2,7 +2,6 @@
 /* The pointer is followed along a few ways and a bounded number of instructions: where it
  * is not seen to be anything, it has no type. */
 #include "answers.h"
-
 #include "decoded.h"
 #include "flow_operand.h"
 #include "flow_walk.h"
@@ -325,7 +324,8 @@ static bool may_be_quotient(const struct flow_code *code, size_t at)
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct instruction *call)
 {
-        if (globals_called(flow->globals, call) != MEMORY_ALLOCATE_ITEMS)
+        if (memory_function_called(flow->globals->slots, flow->globals->symbols, call) !=
+            MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];

@@ -5,7 +5,6 @@
 #define MEMLAG_SYMBOLIZE_SHARED_PLACE_H
 
 #include "flow_state.h"
-
 #include "variables.h"
 
 /* Marks those VARIABLES, with types of TYPES, that share their place with a variable of

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 
 #include "append.h"
-
 #include "die_walk.h"
 #include "flow_operand.h"
 #include "flow_walk.h"
-
 #include "line_program.h"
 #include "unit_kind.h"
 

@@ -36,11 +36,6 @@ struct run {
         } specials[UINT8_MAX + 1]; /* advance of special opcodes */
 };
 
-static size_t first_from(const struct run *run, uint64_t vaddr)
-{
-        return NUMBER_FROM(run->answers, run->count, vaddr);
-}
-
 static void go_to_answer(struct run *run, size_t next)
 {
         run->next = next;
@@ -99,7 +94,7 @@ static void add_notable_row(struct run *run)
         if (!first && run->next_vaddr < run->vaddr)
                 end_row(run);
         if (first || run->vaddr < run->row)
-                go_to_answer(run, first_from(run, run->vaddr));
+                go_to_answer(run, NUMBER_FROM(run->answers, run->count, run->vaddr));
         begin_row(run);
 }
 
@@ -125,7 +120,7 @@ static void end_sequence(struct run *run)
 {
         if (run->in_sequence)
                 end_row(run);
-        size_t after = first_from(run, run->vaddr);
+        size_t after = NUMBER_FROM(run->answers, run->count, run->vaddr);
 
         if (after < run->count && run->answers[after].ends_at < run->vaddr)
                 run->answers[after].ends_at = run->vaddr;

@@ -14,11 +14,6 @@ struct header {
         unsigned offset_bytes;
 };
 
-static int add_directory(struct line_table *table, const char *name)
-{
-        return PUSH(&table->directories, name);
-}
-
 static int add_file(struct line_table *table, const char *name, uint64_t directory)
 {
         bool known = directory < table->directories.count;
@@ -44,10 +39,10 @@ static int read_old_lists(struct header *header)
 {
         struct byte_cursor *cursor = &header->cursor;
         const char *name;
-        int error = add_directory(header->table, NULL);
+        int error = PUSH(&header->table->directories, NULL);
 
         while (!error && (name = cursor_text(cursor)) != NULL && *name)
-                error = add_directory(header->table, name);
+                error = PUSH(&header->table->directories, name);
         if (!error)
                 error = add_file(header->table, NULL, 0);
         while (!error && (name = cursor_text(cursor)) != NULL && *name)
@@ -147,7 +142,7 @@ static int read_list(struct header *header, bool files)
                 }
                 error = cursor->failed ? -EINVAL
                         : files        ? add_file(header->table, name, directory)
-                                       : add_directory(header->table, name);
+                                       : PUSH(&header->table->directories, name);
         }
         return error;
 }

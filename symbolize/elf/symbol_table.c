@@ -11,7 +11,6 @@
 #include "append.h"
 #include "file_path.h"
 #include "mini_debug.h"
-
 #include "relocations.h"
 
 /* As perf and gdb choose: a strong name before a weak one, a global one before a

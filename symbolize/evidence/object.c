@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,7 +222,6 @@ static struct object stack_object(struct objects *objects,
             own ? frame_function(objects,
                                  sweep_frame_place(objects->from.sweep, location))
                 : NULL;
-        char tid[32];
 
         object.whole_stack = !variable_of && !function;
         if (variable_of) {
@@ -240,9 +239,9 @@ static struct object stack_object(struct objects *objects,
                     "[stack or thread-local memory of thread %" PRId64 "]",
                     raw->threads[owner].tid);
         } else if (owner != RAW_NONE) {
-                snprintf(tid, sizeof(tid), "%" PRId64, raw->threads[owner].tid);
                 object.name =
-                    string_pool_format(objects->from.names, "stack of thread %s", tid);
+                    string_pool_format(objects->from.names, "stack of thread %" PRId64,
+                                       raw->threads[owner].tid);
         } else {
                 object.name = string_pool_put(objects->from.names, "[stack]");
         }
@@ -282,9 +281,10 @@ static struct object mapping_object(struct objects *objects, const struct target
                     (mapping->kind == RAW_ANON &&
                      arenas_hold(&objects->arenas, mapping->process,
                                  mapping->start + target->offset_bytes));
-        const char *path = mapping->module != RAW_NONE
-                               ? objects->from.sweep->raw->modules[mapping->module].path
-                               : NULL;
+        const char *path =
+            mapping->module != RAW_NONE
+                ? objects->from.sweep->raw->modules[mapping->module].wanted.path
+                : NULL;
         struct object object = {.kind = OBJECT_MMAP, .module = mapping->module};
 
         if (mapping->executable) {

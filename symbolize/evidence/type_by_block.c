@@ -2,9 +2,8 @@
 /* A block has the type of its allocation if no sample shows more and the instruction's
  * pointer agrees. Otherwise the pointer's type counts, unless the pointer may lead to a
  * member of another type. */
-#include "type_by.h"
-
 #include "rule.h"
+#include "type_by.h"
 
 /* A sample in a block. */
 struct here {

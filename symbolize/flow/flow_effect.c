@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Of each operation: what its destination points to afterwards. What an instruction
  * writes in a way that is not followed is forgotten. */
-#include "flow_walk.h"
-
 #include "behind_header.h"
 #include "flow_operand.h"
+#include "flow_walk.h"
 
 static void set(struct flow_state *state, uint8_t reg, const struct place_value *value)
 {

@@ -50,12 +50,13 @@ static bool is_exposed(const struct frame_slots *slots, int64_t offset)
         return false;
 }
 
-/* One more than there is room for is joined with the last one. Returns whether anything
- * is new. */
-static bool add_exposed(struct frame_slots *slots, struct frame_exposed added)
+/* One more than there is room for is joined with the last one. */
+bool frame_slots_expose(struct frame_slots *slots, struct frame_exposed added)
 {
         struct frame_exposed *last = &slots->exposed[FRAME_EXPOSED - 1];
 
+        if (added.low >= added.high)
+                return false;
         for (uint32_t i = 0; i < slots->exposed_count; i++)
                 if (added.low >= slots->exposed[i].low &&
                     added.high <= slots->exposed[i].high)
@@ -67,12 +68,6 @@ static bool add_exposed(struct frame_slots *slots, struct frame_exposed added)
         last->low = added.low < last->low ? added.low : last->low;
         last->high = added.high > last->high ? added.high : last->high;
         return true;
-}
-
-void frame_slots_expose(struct frame_slots *slots, struct frame_exposed exposed)
-{
-        if (exposed.low < exposed.high)
-                add_exposed(slots, exposed);
 }
 
 void frame_slots_forget_numbers(struct frame_slots *slots)
@@ -112,7 +107,7 @@ bool frame_slots_merge(struct frame_slots *into, const struct frame_slots *from,
         bool changed = false;
 
         for (uint32_t i = 0; i < from->exposed_count; i++)
-                changed |= add_exposed(into, from->exposed[i]);
+                changed |= frame_slots_expose(into, from->exposed[i]);
         for (uint32_t i = 0; i < into->count;) {
                 struct frame_slot *slot = &into->slots[i];
                 const struct place_value *other = frame_slots_at(from, slot->offset);

@@ -37,8 +37,9 @@ void frame_slots_put(struct frame_slots *slots, int64_t offset,
                      const struct place_value *value);
 /* BYTES at OFFSET are now something else. */
 void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes);
-/* The address of EXPOSED is held by more than the stack pointer. */
-void frame_slots_expose(struct frame_slots *slots, struct frame_exposed exposed);
+/* The address of ADDED is held by more than the stack pointer; returns whether that is
+ * new. */
+bool frame_slots_expose(struct frame_slots *slots, struct frame_exposed added);
 
 /* Someone wrote to an unknown place, perhaps a number's. */
 void frame_slots_forget_numbers(struct frame_slots *slots);

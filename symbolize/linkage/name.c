@@ -43,11 +43,6 @@ uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
         return id;
 }
 
-void linked_names_free(struct linked_names *known)
-{
-        HASH_FREE(known);
-}
-
 /* Up to the first of the characters of END. */
 static uint32_t put_up_to(struct string_pool *names, const char *symbol, const char *end)
 {

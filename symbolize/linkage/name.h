@@ -32,7 +32,6 @@ void linked_names_add(struct linked_names *known, const struct linked_name *name
 /* As name_put_linkage(). LINKAGE_NAME stays as long as KNOWN is in use. */
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
                           const char *linkage_name);
-void linked_names_free(struct linked_names *known);
 
 /* The same for a symbol, which may end in a version ("stdout@GLIBC_2.2.5"). */
 uint32_t name_put_symbol(struct string_pool *names, const char *symbol);

@@ -205,7 +205,7 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         for (size_t i = 0; i < count && !error; i++)
                 if (is_unnamed(places[i]))
                         name_trampoline(&reader, places[i]);
-        linked_names_free(&linked);
+        HASH_FREE(&linked);
         if (!error)
                 error =
                     named_functions_tell_apart(&frames->functions, first_function, names);

@@ -9,7 +9,6 @@
 #include "append.h"
 #include "declared.h"
 #include "die_walk.h"
-
 #include "line_program.h"
 #include "unit_kind.h"
 

@@ -319,7 +319,7 @@ static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
 
                 if (module == RAW_NONE || raw->modules[module].state != MODULE_READY)
                         return RAW_NONE;
-                if (strncmp(path_base(raw->modules[module].path), linker,
+                if (strncmp(path_base(raw->modules[module].wanted.path), linker,
                             strlen(linker)) != 0)
                         return in_linker && raw->modules[module].thread_memory_late
                                    ? module

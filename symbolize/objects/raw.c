@@ -119,22 +119,24 @@ static int read_module(struct reader *reader, sqlite3_stmt *row)
         struct raw *raw = reader->raw;
         int error = add_row(reader, row, &raw->module_ids, &raw->modules,
                             sizeof(*raw->modules), raw->module_count);
-        const struct module_identity identity = module_identity_of_row(row, 1);
-        size_t bytes = identity.build_id_bytes;
+        struct module_identity wanted = module_identity_of_row(row, 1);
 
         if (error)
                 return error;
-        struct module *module = &raw->modules[raw->module_count++];
+        wanted.path = strdup(wanted.path ?: "");
+        if (wanted.build_id_bytes > 0) {
+                void *copy = malloc(wanted.build_id_bytes);
 
-        *module = (struct module){.module_id = sqlite3_column_int64(row, 0),
-                                  .recorded = identity.file,
-                                  .state = MODULE_MISSING};
-        module->path = strdup(identity.path ?: "");
-        if (bytes > 0 && (module->build_id = malloc(bytes)) != NULL) {
-                memcpy(module->build_id, identity.build_id, bytes);
-                module->build_id_bytes = bytes;
+                if (copy)
+                        memcpy(copy, wanted.build_id, wanted.build_id_bytes);
+                wanted.build_id = copy;
         }
-        return module->path && module->build_id_bytes == bytes ? 0 : -ENOMEM;
+        raw->modules[raw->module_count++] =
+            (struct module){.module_id = sqlite3_column_int64(row, 0),
+                            .wanted = wanted,
+                            .state = MODULE_MISSING};
+        return wanted.path && (wanted.build_id || wanted.build_id_bytes == 0) ? 0
+                                                                              : -ENOMEM;
 }
 
 /* Columns: process_id, module_id; some or all processes, in their order. */

@@ -21,7 +21,8 @@ static bool in_libraries(const struct sweep *sweep, const struct place *place,
                          const char *const *libraries)
 {
         return place->module != RAW_NONE &&
-               begins_with(path_base(sweep->raw->modules[place->module].path), libraries);
+               begins_with(path_base(sweep->raw->modules[place->module].wanted.path),
+                           libraries);
 }
 
 static const char *const c_libraries[] = {"libc.so", "libc-2.", "ld-linux",
@@ -232,9 +233,10 @@ static uint32_t site_name(const struct sweep *sweep, struct string_pool *names,
 {
         const char *function = string_pool_text(names, site->function);
         const char *file = string_pool_text(names, site->file);
-        const char *module = place->module != RAW_NONE
-                                 ? path_base(sweep->raw->modules[place->module].path)
-                                 : NULL;
+        const char *module =
+            place->module != RAW_NONE
+                ? path_base(sweep->raw->modules[place->module].wanted.path)
+                : NULL;
 
         if (function && file && site->line)
                 return string_pool_format(names, "%s at %s:%" PRIu32, function,

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 
 #include "append.h"
-#include "type_table.h"
 
 enum { NAMES_LIMIT = 4096 }; /* of a class: with more, no base is named */
 
 struct used_name {
-        uint32_t name;
+        uint64_t name;
         size_t member; /* of the class, that it leads through */
 };
 
@@ -73,13 +72,6 @@ static int add_names(struct used_names *names, const struct member *member, size
         return error;
 }
 
-static int by_name(const void *left, const void *right)
-{
-        const struct used_name *a = left, *b = right;
-
-        return (a->name > b->name) - (a->name < b->name);
-}
-
 /* Marks in NEEDED the members that have a name in common with another. */
 static void mark(const struct used_names *names, bool *needed)
 {
@@ -103,8 +95,8 @@ int base_names_settle(const struct types *types, struct member *members, size_t 
 
         for (size_t i = 0; i < count && !error; i++)
                 error = add_names(&names, &members[i], i);
-        if (!error && !names.lost && names.count > 0) {
-                qsort(names.items, names.count, sizeof(*names.items), by_name);
+        if (!error && !names.lost) {
+                SORT(names.items, names.count, number_order);
                 mark(&names, needed);
         }
         for (size_t i = 0; i < count && !error; i++)

@@ -38,11 +38,6 @@ static int add_function(struct globals *globals, Dwarf_Die *die)
                     (struct global_function){.vaddr = vaddr, .die = *die});
 }
 
-static int add(struct globals *globals, const struct global *global)
-{
-        return PUSH(globals, *global);
-}
-
 static int visit(void *context, struct die_entry *entry)
 {
         struct globals *globals = context;
@@ -64,10 +59,10 @@ static int visit(void *context, struct die_entry *entry)
         }
         if (!die_attribute(globals->reader->dwarf, die, DW_AT_location, &attribute)) {
                 global.name = die_name(globals->reader->dwarf, die);
-                return global.name ? add(globals, &global) : 0;
+                return global.name ? PUSH(globals, global) : 0;
         }
         return location_fixed(&attribute, globals->reader->dwarf->source, &global.vaddr)
-                   ? add(globals, &global)
+                   ? PUSH(globals, global)
                    : 0;
 }
 
@@ -267,12 +262,6 @@ bool globals_folded(const struct globals *globals, uint64_t vaddr)
                 function->folded = is_folded(globals, vaddr);
         function->folded_known = true;
         return function->folded;
-}
-
-enum memory_function globals_called(const struct globals *globals,
-                                    const struct instruction *call)
-{
-        return memory_function_called(globals->slots, globals->symbols, call);
 }
 
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr)

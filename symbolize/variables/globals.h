@@ -40,11 +40,6 @@ uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
  */
 bool globals_folded(const struct globals *globals, uint64_t vaddr);
 
-/* The memory function that CALL, an instruction of the file, calls; also ALLOCATE_ITEMS.
- */
-enum memory_function globals_called(const struct globals *globals,
-                                    const struct instruction *call);
-
 /* Its name; 0: not known. */
 uint32_t globals_function_name(const struct globals *globals, uint64_t vaddr);
 

@@ -28,7 +28,7 @@ static void write_file(const char *path, const char *contents, size_t bytes)
 /* Names addresses all over the code and data of the file at PATH. */
 static void ask_everything(const char *path)
 {
-        struct module module = {.path = (char *)path};
+        struct module module = {.wanted.path = path};
 
         assert_ok(module_check(&module));
         if (module.state == MODULE_READY) {
@@ -122,7 +122,7 @@ TEST(references_in_circles_end)
 {
         static const char *const nowhere[] = {NULL};
         struct debug_search search = {.directories = nowhere};
-        struct module module = {.path = (char *)PROGRAM};
+        struct module module = {.wanted.path = PROGRAM};
         struct code_place place = {0}, *list = &place;
         struct code_frames frames = {0};
         struct types types = {0};
@@ -231,7 +231,7 @@ static void write_same_sections(const char *path, size_t headers, size_t entries
 
 static enum module_state state_of(const char *path)
 {
-        struct module module = {.path = (char *)path};
+        struct module module = {.wanted.path = path};
 
         assert_ok(module_check(&module));
         if (module.state == MODULE_READY)
@@ -259,7 +259,7 @@ TEST(other_kinds_of_file_are_refused)
         unlink("fifo");
         assert_ok(mkfifo("fifo", 0600));
         for (size_t i = 0; i < LENGTH(paths); i++) {
-                struct module module = {.path = (char *)paths[i]};
+                struct module module = {.wanted.path = paths[i]};
 
                 assert_ok(module_check(&module));
                 assert_int_not_equal(module.state, MODULE_READY);
