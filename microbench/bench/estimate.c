@@ -141,7 +141,7 @@ struct estimate estimate_of_parts(const double values[PARTS])
 
 double estimate_whole(double value)
 {
-        return round(0.95 * value) >= 0.9 * round(1.05 * value) ? round(value) : NAN;
+        return round(0.97 * value) >= 0.9 * round(1.03 * value) ? round(value) : NAN;
 }
 
 /* ---- series ---- */

@@ -49,8 +49,8 @@ struct estimate estimate_quotient(const struct estimate *a, const struct estimat
 enum { DRIFT_ROUNDS_MIN = 4 };
 double estimate_drift(const struct estimate *estimate);
 
-/* VALUE as a whole number; NAN if a twentieth more or less is another number by over a
- * tenth. */
+/* VALUE as a whole number; NAN if it may be another one: three percent more or less make
+ * over a tenth. */
 double estimate_whole(double value);
 
 enum { SERIES_MAX = 256 };

@@ -58,12 +58,6 @@ static void print_level(FILE *out, const char *key, const struct level *level)
                 key, level->bytes, note, key, level->ways, key, level->cycles, note);
 }
 
-/* Rounds ENTRIES to whole sets of WAYS. */
-static double whole_sets(double entries, double ways)
-{
-        return fmax(1, round(entries / ways)) * ways;
-}
-
 /* The number of outstanding misses of a core: the measured number for memory. By Little's
  * law, it is at least the number that loads from L2 need at that cache's latency. */
 static double fill_buffers(const json_t *calibration, double l2_cycles)
@@ -200,8 +194,7 @@ static void print_streams(FILE *out, const json_t *calibration, double buffers)
                 fit_queue(&one, &streams);
         fprintf(out,
                 "l2.queue_entries = %.0f # from the bandwidth of one thread\n"
-                "prefetch.stream_lines = %.0f # %s\n"
-                "prefetch.next_page = 1 # assumed\n",
+                "prefetch.stream_lines = %.0f # %s\n",
                 streams.queue_lines, streams.stream_lines,
                 reach ? "from the bandwidth of one thread that loads"
                       : "as many as the queue holds, and more");
@@ -217,16 +210,37 @@ static void print_streams(FILE *out, const json_t *calibration, double buffers)
                                      : "assumed");
 }
 
-/* The second level of the TLB hides no further loads than one in this time. 0: loads take
- * no longer than with translations of the first level, within noise. */
-static void print_translation_interval(FILE *out, const json_t *calibration)
+/* Rounds ENTRIES to whole sets of WAYS. */
+static double whole_sets(double entries, double ways)
+{
+        return fmax(1, round(entries / ways)) * ways;
+}
+
+/* The second level of the TLB hides no further loads than one in its interval. 0: loads
+ * take no longer than with translations of the first level, within noise. */
+static void print_tlb(FILE *out, const json_t *calibration)
 {
         const double longer = 1.25;
-        double first = calibration_number(calibration, "tlb.first_load_cycles");
-        double second = calibration_number(calibration, "tlb.second_load_cycles");
-        if (first > 0 && second > 0)
+        const json_t *tlb = json_object_get(calibration, "tlb");
+        double first = calibration_number(tlb, "first_pages");
+        double second = calibration_number(tlb, "second_pages");
+        double first_load = calibration_number(tlb, "first_load_cycles");
+        double second_load = calibration_number(tlb, "second_load_cycles");
+        double walk = calibration_number(tlb, "walk_cycles");
+        if (first > 0)
+                fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
+                        whole_sets(first, 4));
+        if (second > 0)
+                fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
+                        whole_sets(fmax(second, first + 8), 8));
+        if (first_load > 0 && second_load > 0)
                 fprintf(out, "stlb.interval_cycles = %.1f\n",
-                        second >= longer * first ? second : 0);
+                        second_load >= longer * first_load ? second_load : 0);
+        if (walk > 0)
+                fprintf(out,
+                        "page_walk.latency_cycles = %.0f\n"
+                        "page_walk.huge_latency_cycles = %.0f # assumed\n",
+                        round(walk), round(0.75 * walk));
 }
 
 /* Stores to lines in L2 bring a line and send one back: on one path at half the rate of
@@ -256,35 +270,41 @@ static void print_paths(FILE *out, const json_t *calibration)
         print_write_path(out, calibration);
 }
 
-/* Prints VALUE as a whole number, at least LEAST, if that is certain. */
-static void print_whole(FILE *out, const char *key, double value, double least)
-{
-        double whole = estimate_whole(value);
-        if (whole >= 0)
-                fprintf(out, "%s = %.0f\n", key, fmax(least, whole));
-}
-
-/* Latencies of arithmetic. */
-static void print_arithmetic(FILE *out, const json_t *calibration)
+/* Prints the figures that are whole numbers in a preset, as far as they are certain. */
+static void print_whole_numbers(FILE *out, const json_t *calibration)
 {
         static const struct {
                 const char *key, *measured;
-        } keys[] = {
-            {"arithmetic.multiply_cycles", "multiply_cycles"},
-            {"arithmetic.divide_cycles", "divide_cycles"},
-            {"arithmetic.divide_interval_cycles", "divide_interval_cycles"},
-            {"float.add_cycles", "float_add_cycles"},
-            {"float.multiply_cycles", "float_multiply_cycles"},
-            {"float.fma_cycles", "float_fma_cycles"},
-            {"float.divide_cycles", "float_divide_cycles"},
-            {"float.sqrt_cycles", "float_sqrt_cycles"},
-            {"float.divide_interval_cycles", "float_divide_interval_cycles"},
-            {"core.unforwarded_cycles", "unforwarded_cycles"},
+                double least;
+        } numbers[] = {
+            {"arithmetic.multiply_cycles", "arithmetic.multiply_cycles", 1},
+            {"arithmetic.divide_cycles", "arithmetic.divide_cycles", 1},
+            {"arithmetic.divide_interval_cycles", "arithmetic.divide_interval_cycles", 1},
+            {"float.add_cycles", "arithmetic.float_add_cycles", 1},
+            {"float.multiply_cycles", "arithmetic.float_multiply_cycles", 1},
+            {"float.fma_cycles", "arithmetic.float_fma_cycles", 1},
+            {"float.divide_cycles", "arithmetic.float_divide_cycles", 1},
+            {"float.sqrt_cycles", "arithmetic.float_sqrt_cycles", 1},
+            {"float.divide_interval_cycles", "arithmetic.float_divide_interval_cycles",
+             1},
+            {"core.unforwarded_cycles", "arithmetic.unforwarded_cycles", 1},
+            {"core.lock_cycles", "arithmetic.locked_cycles", 1},
+            {"core.rob_entries", "window.in_flight", 16}, /* limit of a preset */
+            {"core.scheduler_entries", "window.waiting", 1},
+            {"branch.mispredict_cycles", "core.mispredict_cycles", 1},
+            {"fetch.call_cycles", "core.call_cycles", 1},
+            {"fetch.indirect_cycles", "core.indirect_jump_cycles", 1},
+            {"hitm.latency_cycles", "sharing.modified_cycles", 1},
+            {"stlb.latency_cycles", "tlb.second_cycles", 0},
+            {"page_walk.walkers", "tlb.walkers", 1},
         };
-        const json_t *arithmetic = json_object_get(calibration, "arithmetic");
-        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-                print_whole(out, keys[i].key,
-                            calibration_number(arithmetic, keys[i].measured), 1);
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+                double whole =
+                    estimate_whole(calibration_number(calibration, numbers[i].measured));
+                if (whole >= 0)
+                        fprintf(out, "%s = %.0f\n", numbers[i].key,
+                                fmax(numbers[i].least, whole));
+        }
 }
 
 /* The interval at which a set of L1 accepts lines from the cache FROM. 0: loads of one
@@ -304,11 +324,6 @@ static double set_interval(const json_t *calibration, const char *from)
 static void print_set_intervals(FILE *out, const json_t *calibration)
 {
         double l2 = set_interval(calibration, "l2"), l3 = set_interval(calibration, "l3");
-        fputs("l1d.alias4k_cycles = 7 # assumed\n"
-              "l1d.alias4k_repeats = 0 # assumed\n"
-              "l1d.hashed_sets = 0 # assumed\n"
-              "l2.hashed_sets = 0 # assumed\n",
-              out);
         if (!isnan(l2))
                 fprintf(out, "l1d.set_interval_l2_cycles = %.1f\n", l2);
         if (!isnan(l2) && !isnan(l3))
@@ -371,30 +386,6 @@ static void print_kernel(FILE *out, const json_t *calibration)
                 fprintf(out, "kernel.call_ns = %.0f\n", call_ns);
 }
 
-/* Costs of branches. */
-static void print_front_end(FILE *out, const json_t *calibration)
-{
-        const json_t *core = json_object_get(calibration, "core");
-        print_whole(out, "branch.mispredict_cycles",
-                    calibration_number(core, "mispredict_cycles"), 1);
-        print_runs(out, calibration_number(core, "jump_cycles"));
-        print_whole(out, "fetch.call_cycles", calibration_number(core, "call_cycles"), 1);
-        print_whole(out, "fetch.indirect_cycles",
-                    calibration_number(core, "indirect_jump_cycles"), 1);
-        /* Cores of documented rates decode a third more than they issue. */
-        fprintf(out, "fetch.run_instructions = %.0f # assumed\n",
-                ceil(4 * calibration_number(core, "issue_width") / 3));
-        fputs("fetch.loop_instructions = 0 # assumed\n"
-              "fetch.queue_entries = 72 # assumed\n"
-              "fetch.ahead_cycles = 32 # assumed\n"
-              "op_cache.size_bytes = 24576 # assumed\n"
-              "op_cache.ways = 12 # assumed\n"
-              "decode.width = 4 # assumed\n"
-              "l1i.size_bytes = 32768 # assumed\n"
-              "l1i.ways = 8 # assumed\n",
-              out);
-}
-
 /* The fill buffers, and the time by Little's law that a line of non-temporal stores keeps
  * one. */
 static void print_fill_buffers(FILE *out, const json_t *calibration, double l2_cycles)
@@ -425,12 +416,7 @@ static void print_own_places(FILE *out, const json_t *window, const char *key,
 
 static void print_window(FILE *out, const json_t *calibration)
 {
-        const double least_in_flight = 16; /* limit of the preset */
         const json_t *window = json_object_get(calibration, "window");
-        print_whole(out, "core.rob_entries", calibration_number(window, "in_flight"),
-                    least_in_flight);
-        print_whole(out, "core.scheduler_entries", calibration_number(window, "waiting"),
-                    1);
         print_own_places(out, window, "core.vector_scheduler_entries", "vectors_waiting",
                          "waiting_with_vectors");
         print_own_places(out, window, "core.address_scheduler_entries",
@@ -446,8 +432,6 @@ const char *host_preset_lacks(const json_t *calibration, size_t number)
         } needed[] = {
             {"clocks.core_ghz", "the core's clock", NULL},
             {"caches.levels.0.latency_cycles", "the latency of L1", NULL},
-            {"tlb.first_pages", "the reach of the TLB", NULL},
-            {"tlb.walk_cycles", "the cost of a page walk", NULL},
             {"memory.0.latency_ns", "the latency of memory", NULL},
             {"core.issue_width", "the instructions that issue in a cycle", NULL},
             {"bandwidth.threads.0.read_gbs", "the bandwidth of loads of 1 thread", NULL},
@@ -485,8 +469,6 @@ char *host_preset(const json_t *calibration)
             level_of(calibration, 2, true, (struct level){32 << 20, 50, 16, false});
         l2.cycles = fmax(l2.cycles, l1.cycles + 1);
         l3.cycles = fmax(l3.cycles, l2.cycles + 1);
-        double first = calibration_number(calibration, "tlb.first_pages");
-        double second = calibration_number(calibration, "tlb.second_pages");
         fprintf(out, "# This machine, by 'memlag calibrate'. Sizes are those that the "
                      "system reports, where it does;\n"
                      "# of the last cache what was found, if that is less. Lines marked "
@@ -499,39 +481,15 @@ char *host_preset(const json_t *calibration)
                 calibration_number(calibration, "core.issue_width"));
         print_window(out, calibration);
         print_fill_buffers(out, calibration, l2.cycles);
-        fprintf(out, "core.store_buffer_entries = 64 # assumed\n"
-                     "core.load_buffer_entries = 128 # assumed\n"
-                     "core.load_ports = 2 # assumed\n"
-                     "core.store_ports = 1 # assumed\n");
-        print_whole(out, "core.lock_cycles",
-                    calibration_number(calibration, "arithmetic.locked_cycles"), 1);
         print_kernel(out, calibration);
-        print_front_end(out, calibration);
+        print_runs(out, calibration_number(calibration, "core.jump_cycles"));
         print_forwarding(out, calibration);
-        print_arithmetic(out, calibration);
+        print_whole_numbers(out, calibration);
         print_level(out, "l1d", &l1);
         print_set_intervals(out, calibration);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
-        print_whole(out, "hitm.latency_cycles",
-                    calibration_number(calibration, "sharing.modified_cycles"), 1);
-        fprintf(out, "l3.inclusion = 2 # assumed\n");
-        fprintf(out, "dtlb.entries = %.0f\ndtlb.ways = 4 # assumed\n",
-                whole_sets(first, 4));
-        fprintf(out, "dtlb.huge_entries = 32 # assumed\ndtlb.huge_ways = 4 # assumed\n");
-        if (second > 0)
-                fprintf(out, "stlb.entries = %.0f\nstlb.ways = 8 # assumed\n",
-                        whole_sets(fmax(second, first + 8), 8));
-        print_whole(out, "stlb.latency_cycles",
-                    calibration_number(calibration, "tlb.second_cycles"), 0);
-        print_translation_interval(out, calibration);
-        fprintf(out, "page_walk.latency_cycles = %.0f\n",
-                fmax(0, round(calibration_number(calibration, "tlb.walk_cycles"))));
-        fprintf(
-            out, "page_walk.huge_latency_cycles = %.0f # assumed\n",
-            fmax(0, round(0.75 * calibration_number(calibration, "tlb.walk_cycles"))));
-        print_whole(out, "page_walk.walkers",
-                    calibration_number(calibration, "tlb.walkers"), 1);
+        print_tlb(out, calibration);
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));
         print_streams(out, calibration, fill_buffers(calibration, l2.cycles));

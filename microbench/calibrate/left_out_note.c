@@ -50,9 +50,10 @@ void left_out_note(const struct survey *survey, json_t *conditions)
         json_array_foreach(survey->left_out, index, figure)
             conditions_add(conditions, "left-out", "%s", json_string_value(figure));
         add_names(survey->unvisited,
-                  survey->waited ? "there was too little time, or none while the CPUs "
-                                   "were together, for"
-                                 : "there was too little time for",
+                  survey->waited
+                      ? "there was too little undisturbed time, or none while the CPUs "
+                        "were together, for"
+                      : "there was too little undisturbed time for",
                   conditions);
         add_names(survey->drifted, "visits differ too much in", conditions);
 }

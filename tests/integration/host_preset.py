@@ -140,8 +140,7 @@ def without_much(calibration):
     """The CALIBRATION with the figures that a host needs, and without others."""
     left = json.loads(json.dumps(calibration))
     left["core"] = {"issue_width": left["core"]["issue_width"]}
-    for key in ("second_pages", "second_cycles"):
-        del left["tlb"][key]
+    left["tlb"] = {}
     left["caches"]["levels"][2]["size_bytes"] = None
     del left["bandwidth"]["levels"], left["bandwidth"]["threads"][0]["nontemporal_gbs"]
     return left

@@ -61,8 +61,6 @@ TEST(all_that_a_host_lacks_is_named)
         assert_int_equal(json_array_size(conditions), 1);
         static const char *const names[] = {"clock",
                                             "latency of L1",
-                                            "reach of the TLB",
-                                            "page walk",
                                             "latency of memory",
                                             "issue in a cycle",
                                             "loads of 1 thread",
