@@ -20,7 +20,6 @@
 #include "places_note.h"
 #include "prefetchers.h"
 #include "survey.h"
-#include "unsteady_note.h"
 
 /* Suffix of the file that holds the prefetchers' original settings while they are off. */
 static const char prefetchers_suffix[] = ".prefetchers";
@@ -183,7 +182,6 @@ static void add_found_conditions(const struct survey *survey,
                                "the data was on pages of 4 KiB: latency of caches beyond "
                                "the TLB's reach and of memory has TLB misses in it");
         knee_note(document, conditions);
-        unsteady_note(document, conditions);
         places_note(survey->places, document);
         conditions_add_interference(conditions, interference);
         no_host_note(document, conditions);

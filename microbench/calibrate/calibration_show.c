@@ -207,9 +207,8 @@ static void show_loaded(const json_t *document)
         }
         double knee = calibration_number(loaded, "knee_gbs");
         if (!json_object_get(loaded, "knee_gbs"))
-                printf("Where the latency grows by a quarter is not known: points of "
-                       "this curve, or the idle latency, are missing, or the load had "
-                       "no CPU, see the notes.\n");
+                printf("Where the latency grows by a quarter is not known, see the "
+                       "notes.\n");
         else if (isnan(knee))
                 printf("The latency never grew by a quarter: no knee, see the notes.\n");
         else

@@ -409,6 +409,8 @@ static json_t *curve_json(struct survey *survey, const struct caches *caches)
 {
         json_t *curve = json_array();
         for (size_t i = 0; i < caches->count; i++) {
+                if (caches->series[i].count == 0)
+                        continue;
                 struct estimate cycles = survey_estimate(survey, &caches->series[i]);
                 if (survey_repeats(survey, &cycles))
                         json_array_append_new(
