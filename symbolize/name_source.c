@@ -107,11 +107,10 @@ static int find_module(void *context, sqlite3_stmt *row)
         return error;
 }
 
-static int put_list(FILE *text, const char *name, const char *const *list)
+static void put_list(FILE *text, const char *name, const char *const *list)
 {
         for (; list && *list; list++)
                 fprintf(text, " %s=%s", name, *list);
-        return 0;
 }
 
 /* Raw rows only grow, while a recording runs. */

@@ -37,18 +37,16 @@ static uint32_t name_hash(const struct definition *definition)
 
 static int put(struct definitions *definitions, const struct definition *definition)
 {
-        uint32_t hash = name_hash(definition);
-        uint32_t found = hash_index_find(&definitions->index, hash, same_name,
-                                         definitions, definition);
+        uint32_t at;
 
-        if (found != HASH_INDEX_NONE) {
-                struct definition *first = &definitions->items[found];
+        if (HASH_PUT(definitions, name_hash(definition), same_name, definitions,
+                     definition, &at) < 0)
+                return -ENOMEM;
+        struct definition *first = &definitions->items[at];
 
-                first->ambiguous |= first->size_bytes != definition->size_bytes ||
-                                    first->line != definition->line;
-                return 0;
-        }
-        return HASH_PUSH(definitions, hash, *definition);
+        first->ambiguous |= first->size_bytes != definition->size_bytes ||
+                            first->line != definition->line;
+        return 0;
 }
 
 static int visit(void *context, struct die_entry *entry)

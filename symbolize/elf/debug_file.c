@@ -70,11 +70,8 @@ static int open_matching(const char *path, const struct link *link, struct elf_f
         return -ENOENT;
 }
 
-static int open_formatted(const struct link *link, struct elf_file *file,
-                          const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static int open_formatted(const struct link *link, struct elf_file *file,
-                          const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int
+open_formatted(const struct link *link, struct elf_file *file, const char *format, ...)
 {
         char *path;
         va_list arguments;

@@ -130,15 +130,6 @@ struct place_value place_multiply(const struct place_value *value, int64_t by)
 
 /* ---- what two ways agree on ---- */
 
-/* Whether A and B are equal, of whatever origin. */
-static bool is_same(const struct place_value *a, const struct place_value *b)
-{
-        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
-               a->indexed == b->indexed && a->unknown_index == b->unknown_index &&
-               a->guessed == b->guessed && a->stride_bytes == b->stride_bytes &&
-               a->ahead == b->ahead;
-}
-
 /* Where BOTH begins, which is A where that was before, and B after one more step of a
  * loop or by another way: at its remainder, where B is before A. */
 static int64_t first_begin(const struct place_value *both, const struct place_value *a,
@@ -436,5 +427,8 @@ uint64_t place_offset(const struct types *types, const struct place_value *place
 
 bool place_same(const struct place_value *a, const struct place_value *b)
 {
-        return is_same(a, b) && a->origin == b->origin;
+        return a->kind == b->kind && a->type == b->type && a->offset == b->offset &&
+               a->indexed == b->indexed && a->unknown_index == b->unknown_index &&
+               a->guessed == b->guessed && a->stride_bytes == b->stride_bytes &&
+               a->ahead == b->ahead && a->origin == b->origin;
 }

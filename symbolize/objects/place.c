@@ -136,14 +136,11 @@ static bool same_ip(const void *context, const void *key, uint32_t position)
 static int put_ip(struct sweep *sweep, const struct ip_place *ip, bool *usual)
 {
         uint32_t hash = hash_number(ip->process, ip->ip);
-        uint32_t index = hash_index_find(&sweep->ips.index, hash, same_ip, sweep, ip);
+        uint32_t index;
+        int error = HASH_PUT(&sweep->ips, hash, same_ip, sweep, ip, &index);
 
-        if (index != HASH_INDEX_NONE) {
-                *usual = sweep->ips.items[index].place == ip->place;
-                return 0;
-        }
-        *usual = true;
-        return HASH_PUSH(&sweep->ips, hash, *ip);
+        *usual = !error && sweep->ips.items[index].place == ip->place;
+        return error;
 }
 
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
@@ -202,37 +199,23 @@ static bool same_variable(const void *context, const void *key, uint32_t positio
         return variable->key == wanted->key && variable->module == wanted->module;
 }
 
-static uint32_t look_up_variable(const struct sweep *sweep,
-                                 const struct variable *variable)
-{
-        return hash_index_find(&sweep->variables.index,
-                               hash_number(variable->module, variable->key),
-                               same_variable, sweep, variable);
-}
-
-static int add_variable(struct sweep *sweep, const struct variable *variable,
-                        uint32_t *index)
-{
-        *index = (uint32_t)sweep->variables.count;
-        sweep->module_data[variable->module].asked++;
-        return HASH_PUSH(&sweep->variables, hash_number(variable->module, variable->key),
-                         *variable);
-}
-
 static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
                         struct target *target)
 {
         struct variable variable = {
             .data = {.vaddr = vaddr, .type = TYPE_NONE}, .module = module, .key = vaddr};
-        uint32_t index = look_up_variable(sweep, &variable);
+        size_t known = sweep->variables.count;
+        uint32_t index, *asked = &sweep->module_data[module].asked;
 
-        if (index == HASH_INDEX_NONE &&
-            sweep->module_data[module].asked >= SINGLE_VARIABLES) {
-                if (find_part(sweep, vaddr, module, &variable.key) < 0)
-                        return -ENOMEM;
-                index = look_up_variable(sweep, &variable);
-        }
-        int error = index == HASH_INDEX_NONE ? add_variable(sweep, &variable, &index) : 0;
+        if (*asked >= SINGLE_VARIABLES &&
+            hash_index_find(&sweep->variables.index, hash_number(module, vaddr),
+                            same_variable, sweep, &variable) == HASH_INDEX_NONE &&
+            find_part(sweep, vaddr, module, &variable.key) < 0)
+                return -ENOMEM;
+        int error = HASH_PUT(&sweep->variables, hash_number(module, variable.key),
+                             same_variable, sweep, &variable, &index);
+
+        *asked += sweep->variables.count > known;
 
         *target = (struct target){TARGET_VARIABLE, index, vaddr};
         return error;

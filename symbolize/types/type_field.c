@@ -319,22 +319,6 @@ static void collect(struct search *search, const struct type_path *way,
         search->nesting--;
 }
 
-/* All that PATH leads to, which ACCESS fits; none where that is too much work. */
-static void collect_all(const struct types *types, const struct string_pool *names,
-                        const struct type_access *access, const struct type_path *path,
-                        struct type_shared *shared)
-{
-        struct search search = {.types = types,
-                                .access = access,
-                                .names = names,
-                                .work_left = TYPE_WORK_LIMIT,
-                                .inner = TYPE_NONE};
-
-        collect(&search, path, shared);
-        if (search.work_left == 0)
-                shared->count = 0;
-}
-
 /* Finds the best fit for ACCESS; if several fit, all go to *SHARED unless that is NULL.
  * *COPIED is the innermost structure that begins there. Integer operations decide nothing
  * beside floating point, as programs use its bits too. At floating point alone, the type
@@ -361,8 +345,12 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         }
         *copied = search.copied;
         if (!in_doubt(&search, path)) {
-                if (path->shared && shared)
-                        collect_all(types, names, access, path, shared);
+                if (!path->shared || !shared)
+                        return fit;
+                search.work_left = TYPE_WORK_LIMIT;
+                collect(&search, path, shared);
+                if (search.work_left == 0) /* some may be missing */
+                        shared->count = 0;
                 return fit;
         }
         bool contradicted = path->contradicted && search.met_float;
