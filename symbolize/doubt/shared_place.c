@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "append.h"
-#include "name.h"
+
 #include "type_field.h"
 
 enum { VARIABLES_LIMIT = 8, PAIRS_AT_MOST = 1 << 20 };
@@ -110,15 +110,15 @@ static uint32_t join_names(const struct flow_context *flow, const struct several
                            bool qualified)
 {
         struct string_pool *names = flow->reader->names;
-        const char *outer = die_name(flow->reader->dwarf, flow->function);
-        uint32_t outer_name = outer ? name_put_linkage(names, outer) : 0;
+        uint32_t outer = die_put_name(flow->reader->dwarf, names, flow->function);
+
         uint32_t joined = 0;
 
         for (size_t i = 0; i < several->count; i++) {
                 const struct frame_variable *variable = several->items[i];
                 const char *before = string_pool_text(names, joined);
                 const char *function = string_pool_text(
-                    names, variable->inlined ? variable->inlined : outer_name);
+                    names, variable->inlined ? variable->inlined : outer);
                 const char *name = string_pool_text(names, variable->name);
 
                 if (!name || (qualified && !function))

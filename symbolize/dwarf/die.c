@@ -8,6 +8,7 @@
 
 #include "append.h"
 #include "die_split.h"
+#include "name.h"
 
 enum { CHAIN_LIMIT = 16 };
 
@@ -235,6 +236,13 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die)
         const char *name = die_linkage_name(file, die);
 
         return name ? name : inherited_string(file, die, DW_AT_name);
+}
+
+uint32_t die_put_name(struct dwarf_file *file, struct string_pool *names, Dwarf_Die *die)
+{
+        const char *name = die_name(file, die);
+
+        return name ? name_put_linkage(names, name) : 0;
 }
 
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void *context)

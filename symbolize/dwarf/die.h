@@ -12,6 +12,7 @@
 
 #include "dwarf_file.h"
 #include "line_table.h"
+#include "string_pool.h"
 
 /* The entry of unit number UNIT, and the parent of the unit's entries: a different
  * entry if the compiler left them in a separate file. False if the unit cannot be
@@ -65,6 +66,8 @@ bool die_spend(struct dwarf_file *file, uint64_t work);
  * the source's. */
 const char *die_linkage_name(struct dwarf_file *file, Dwarf_Die *die);
 const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
+/* The readable form of that name in NAMES; 0: it has none. */
+uint32_t die_put_name(struct dwarf_file *file, struct string_pool *names, Dwarf_Die *die);
 
 /* Calls ADD for each code range of DIE until it returns non-zero, which is
  * returned. */

@@ -157,19 +157,14 @@ static struct sample_type by_pointer(struct sample_types *finder,
  * beginning. */
 static bool is_of_pointers(const struct types *types, uint32_t type)
 {
-        const struct type_access pointer = {.bytes = sizeof(uint64_t),
-                                            .number = NUMBER_INTEGER};
         uint64_t bytes = type_size(types, type);
 
         if (types->items[type].kind != TYPE_STRUCT || bytes % sizeof(uint64_t) != 0)
                 return false;
         for (uint64_t at = 0; at < bytes && at < POINTER_LIMIT_BYTES;
-             at += sizeof(uint64_t)) {
-                uint32_t part = type_part(types, type, at, &pointer);
-
-                if (type_kind(types, part) == TYPE_POINTER)
+             at += sizeof(uint64_t))
+                if (type_kind(types, type_part(types, type, at)) == TYPE_POINTER)
                         return true;
-        }
         return false;
 }
 

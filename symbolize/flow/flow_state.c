@@ -312,13 +312,11 @@ void flow_state_hand_over(const struct flow_context *flow, struct flow_state *st
         frame_slots_drop(&state->frame, place->offset, bytes);
 }
 
-static const struct type_access pointer_access = {.bytes = 8, .number = NUMBER_INTEGER};
-
 /* The target of a pointer at OFFSET in TYPE. */
 static struct place_value pointed_to(const struct flow_context *flow, uint32_t type,
                                      uint64_t offset)
 {
-        uint32_t part = type_part(flow->types, type, offset, &pointer_access);
+        uint32_t part = type_part(flow->types, type, offset);
 
         return place_pointer(type_pointee(flow->reader, part), 0);
 }
@@ -327,7 +325,7 @@ static struct place_value pointed_to(const struct flow_context *flow, uint32_t t
 static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64_t offset,
                           const struct place_value *pointed)
 {
-        uint32_t part = type_part(flow->types, type, offset, &pointer_access);
+        uint32_t part = type_part(flow->types, type, offset);
         struct place_value there = pointed_to(flow, type, offset);
 
         return type_kind(flow->types, part) == TYPE_POINTER &&
@@ -457,8 +455,7 @@ static bool is_number_there(const struct types *types, const struct place_value 
         if (place->kind != PLACE_POINTER || place->guessed)
                 return false;
         struct place_value settled = place_settled(types, place, sizeof(uint64_t));
-        uint32_t part = type_part(types, settled.type, place_offset(types, &settled),
-                                  &pointer_access);
+        uint32_t part = type_part(types, settled.type, place_offset(types, &settled));
 
         return part != TYPE_NONE && types->items[part].kind != TYPE_POINTER;
 }

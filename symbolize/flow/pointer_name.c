@@ -4,7 +4,7 @@
 #include "pointer_name.h"
 
 #include "flow_operand.h"
-#include "name.h"
+
 #include "type_field.h"
 
 enum { LOADS_LIMIT = 8 };
@@ -199,10 +199,9 @@ uint32_t pointer_name_stored(const struct flow_walk *walk, const struct flow_sta
 uint32_t pointer_name_returned(const struct flow_walk *walk)
 {
         const struct flow_context *flow = walk->context;
-        const char *name = die_name(flow->reader->dwarf, flow->function);
+        uint32_t name =
+            die_put_name(flow->reader->dwarf, flow->reader->names, flow->function);
 
-        return name ? string_pool_format(
-                          flow->reader->names, "%s()",
-                          text_of(walk, name_put_linkage(flow->reader->names, name)))
+        return name ? string_pool_format(flow->reader->names, "%s()", text_of(walk, name))
                     : 0;
 }

@@ -70,10 +70,9 @@ static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t func
         if (!function || strcmp(name, string_pool_text(search->names, id) ?: "") != 0)
                 return id; /* a mangled name holds its scope */
         scope = search->functions.items[function - 1];
-        outer = die_name(search->dwarf, &scope);
-        outer = outer ? string_pool_text(search->names,
-                                         name_put_linkage(search->names, outer))
-                      : NULL;
+        outer = string_pool_text(search->names,
+                                 die_put_name(search->dwarf, search->names, &scope));
+
         if (!outer)
                 return name_of_symbol(search, symbol, name) ?: id;
         return string_pool_format(search->names, "%s::%s", outer, name);

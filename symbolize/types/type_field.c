@@ -423,12 +423,14 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
 
 static const struct type_access any_access;
 
-uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                   const struct type_access *access)
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes)
 {
+        static const struct type_access pointer = {.bytes = sizeof(uint64_t),
+                                                   .number = NUMBER_INTEGER};
+
         struct type_path path, copied;
 
-        return find_accessed(types, NULL, type, offset_bytes, access, &path, &copied,
+        return find_accessed(types, NULL, type, offset_bytes, &pointer, &path, &copied,
                              NULL) &&
                        !path.shared
                    ? path.type

@@ -38,10 +38,9 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field);
 
-/* The type of what lies there, without its name; TYPE_NONE when nothing does, or more
- * than one thing. */
-uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                   const struct type_access *access);
+/* The type of what a pointer is loaded from there, without its name; TYPE_NONE when
+ * nothing lies there, or more than one thing. */
+uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes);
 
 /* Whether STRIDE_BYTES further from OFFSET_BYTES in TYPE the same lies again: in the
  * next item of an array that the offset is in, or of an array of TYPE itself. */

@@ -158,9 +158,8 @@ uint32_t globals_type(const struct globals *globals, uint64_t vaddr,
 static uint32_t name_of(const struct globals *globals, const Dwarf_Die *die)
 {
         Dwarf_Die named = *die;
-        const char *name = die_name(globals->reader->dwarf, &named);
 
-        return name ? name_put_linkage(globals->reader->names, name) : 0;
+        return die_put_name(globals->reader->dwarf, globals->reader->names, &named);
 }
 
 uint32_t globals_name(const struct globals *globals, uint64_t vaddr)

@@ -10,7 +10,7 @@
 #include "append.h"
 #include "die_walk.h"
 #include "location.h"
-#include "name.h"
+
 #include "type_field.h"
 #include "unit_kind.h"
 
@@ -60,13 +60,6 @@ static int add_range(void *context, uint64_t low, uint64_t high)
         return PUSH(&collector->ranges, (struct code_range){low, high});
 }
 
-static uint32_t name_of(struct collector *collector, Dwarf_Die *die)
-{
-        const char *name = die_name(collector->reader->dwarf, die);
-
-        return name ? name_put_linkage(collector->reader->names, name) : 0;
-}
-
 static uint16_t add_one(uint16_t count)
 {
         return count < UINT16_MAX ? (uint16_t)(count + 1) : UINT16_MAX;
@@ -109,7 +102,8 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
                 scope.codeless = true;
         }
         if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
-                scope.inlined = name_of(collector, die);
+                scope.inlined =
+                    die_put_name(collector->reader->dwarf, collector->reader->names, die);
         else if (outer)
                 scope.inlined = outer->inlined;
         if (outer) {
@@ -139,7 +133,8 @@ static uint32_t type_in_work(struct collector *collector)
 static uint32_t name_in_work(struct collector *collector)
 {
         if (!collector->name_read)
-                collector->name = name_of(collector, collector->die);
+                collector->name = die_put_name(collector->reader->dwarf,
+                                               collector->reader->names, collector->die);
         collector->name_read = true;
         return collector->name;
 }
@@ -202,7 +197,6 @@ static int put_register(struct collector *collector, enum variables_by by,
 static int add_in_register(struct collector *collector, const struct location *location)
 {
         uint32_t type = type_in_work(collector);
-        static const struct type_access pointer = {.bytes = 8, .number = NUMBER_INTEGER};
 
         if (type == TYPE_NONE)
                 return collector->reader->error;
@@ -210,7 +204,7 @@ static int add_in_register(struct collector *collector, const struct location *l
         if (location->part_offset_bytes > 0 ||
             collector->reader->types->items[type].kind != TYPE_POINTER)
                 type = type_part(collector->reader->types, type,
-                                 location->part_offset_bytes, &pointer);
+                                 location->part_offset_bytes);
         if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return 0;
         enum variables_by by = location->kind == LOCATION_VALUE && location->offset != 0
@@ -399,8 +393,10 @@ static int add_call(struct collector *collector, Dwarf_Die *die)
 
         if (type_kind(collector->reader->types, type) != TYPE_POINTER)
                 return collector->reader->error;
-        return PUSH(&variables->calls,
-                    (struct call_result){address, type, name_of(collector, &callee)});
+        return PUSH(
+            &variables->calls,
+            (struct call_result){address, type,
+                                 die_put_name(dwarf, collector->reader->names, &callee)});
 }
 
 static int visit(void *context, struct die_entry *entry)

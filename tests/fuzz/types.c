@@ -81,7 +81,7 @@ static void ask(const struct types *types, struct string_pool *names, uint32_t t
 
                 if ((outcome == FIELD_FOUND) != (field.name != 0))
                         abort();
-                type_part(types, type, offsets[i], &access);
+                type_part(types, type, offsets[i]);
                 type_repeats(types, type, offsets[i], 8 * i);
                 uint64_t found;
 
