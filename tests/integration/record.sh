@@ -94,6 +94,23 @@ grep -q '^argument a-name-that' recorded
 grep '^argument\|^-' alone >called
 grep '^argument\|^-' recorded | cmp called -
 
+# A signal that a program queues to itself comes before the call returns.
+program queues <<'END'
+static volatile sig_atomic_t came;
+static void take(int number)
+{
+        came = number;
+}
+int main(void)
+{
+        const union sigval value = {.sival_int = 7};
+        signal(SIGRTMIN, take);
+        sigqueue(getpid(), SIGRTMIN, value);
+        return came ? 7 : 1;
+}
+END
+ends 7 "$MEMLAG" record $LOADS --force -o queues.db -- ./queues
+
 # A load faults also where nobody uses its value.
 program faults <<'END'
 static void end(int number)

@@ -152,6 +152,12 @@ static void before(ThreadId tid, void *layout, struct system_call *call,
                 prepare(info, tid, layout, call, status, flags);
         if (call->number == __NR_poll)
                 *flags |= AFTER_FAILURE;
+        /* A signal to the caller comes before the call returns; Valgrind knows only kill
+         * and tgkill. */
+        if (call->number == __NR_rt_sigqueueinfo ||
+            call->number == __NR_rt_tgsigqueueinfo ||
+            call->number == __NR_pidfd_send_signal)
+                *flags |= POLL_AFTER;
         /* Valgrind insists on both, also where its own function completes the call. */
         if (status->what == CALL_IS_COMPLETE) {
                 *call = asked;
