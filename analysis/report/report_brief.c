@@ -592,11 +592,10 @@ static int say_start(struct db *db, FILE *text, const struct report_summary *sum
         const int code = statement_first(db, sql, &row, diag);
         (void)summary;
         if (code > 0)
-                fprintf(
-                    text,
-                    "%.0f %% of these waits are the dynamic loader's (ld.so), mostly to "
-                    "start the program: record a longer run.",
-                    sqlite3_column_double(row, 0));
+                fprintf(text,
+                        "%.0f %% of these waits are the dynamic loader's (ld.so), which "
+                        "starts the program: it did little itself.",
+                        sqlite3_column_double(row, 0));
         sqlite3_finalize(row);
         return code < 0 ? code : 0;
 }
