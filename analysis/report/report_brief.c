@@ -594,7 +594,7 @@ static int say_start(struct db *db, FILE *text, const struct report_summary *sum
         if (code > 0)
                 fprintf(text,
                         "%.0f %% of these waits are the dynamic loader's (ld.so), which "
-                        "starts the program: it did little itself.",
+                        "starts programs: little else was recorded.",
                         sqlite3_column_double(row, 0));
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

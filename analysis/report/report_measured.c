@@ -39,10 +39,10 @@ static const char lines_sql[] =
 static void say_left_out(FILE *text, double kernel_ratio, double unnamed_ratio)
 {
         if (kernel_ratio >= REPORT_KERNEL_RATIO_MIN)
-                fprintf(text, "; the kernel took %.0f %% of the CPU time",
+                fprintf(text, ". The kernel took %.0f %% of the CPU time",
                         100 * kernel_ratio);
         if (unnamed_ratio >= REPORT_KERNEL_RATIO_MIN)
-                fprintf(text, "; %.0f %% of the samples were in code of no file",
+                fprintf(text, ". In code of no file were %.0f %% of the samples",
                         100 * unnamed_ratio);
 }
 
