@@ -213,6 +213,7 @@ static const struct report_kind kinds[] = {
             REPORT_FIELD_FIGURE(REPORT_DRAM, "DRAM")
             REPORT_FIELD_FIGURE(MEAN_CYCLES, "mean")
             REPORT_FIELD_FIGURE(" coalesce(" REPORT_VERDICT_NAME ", '-')", "verdict")),
+        .none = "No sampled access has a known type: memlag query --name missing says why.",
         .stalled = true,
         .alignment = "rrrrrrlrrrll",
         .legend = REPORT_SHARE_LEGEND REPORT_DRAM_LEGEND ": cycles; " REPORT_FIELDS_LEGEND,
@@ -286,6 +287,7 @@ static const struct report_kind kinds[] = {
             "           FROM field_use_view AS f WHERE f.field_id = v.field_id"
             "           AND used_lines >= 0.05 * f.lines), '-') AS \"also used\" "
             "FROM line_use_view AS v WHERE" REPORT_CHOSEN "LIMIT ?1",
+        .none = "No sample of the simulated PMU brought a cache line from beyond L2.",
         .alignment = "rrlllll",
         .legend = "lines: samples that brought a cache line from beyond L2; used: of its 64 "
                   "bytes, on the average, until it left L1 and L2; also used: other fields "
@@ -303,6 +305,7 @@ static const struct report_kind kinds[] = {
             MISSES_AT("2097152", "2 MiB") MISSES_AT("8388608", "8 MiB")
             ", iif(object_id IS NULL, '[the whole run]', coalesce(object, '-')) AS object"
             OF_TOP_OBJECTS "GROUP BY place ORDER BY place",
+        .none = "No sample of the simulated PMU was of a line that L1 requested again.",
         .alignment = "rrrrrrrl",
         .legend = "lines: samples of lines that L1 requested again; L2, L3 and the sizes: "
                   "the part that a fully associative LRU cache of that size lacks; fits in: "
