@@ -36,7 +36,7 @@ struct analysis {
         bool stores_parts; /* of samples */
         int64_t intervals_of_unknown_contention;
         int64_t intervals_of_unknown_bound;
-        int64_t long_stalls;     /* samples above the stall limit */
+        struct stalls stalls;
         double loads_per_sample; /* NAN: not known */
         int64_t percent_beyond;  /* excess over the run's cycles */
         struct findings_gaps gaps;
@@ -192,16 +192,13 @@ static int find_intervals(struct analysis *a, struct diag *diag)
  * reduced. */
 static int find_loads_per_sample(struct analysis *a, struct diag *diag)
 {
-        static const char sql[] =
-            "SELECT (SELECT total(" STATEMENT_STALL ") FROM sample AS "
-            "s" STATEMENT_MEMORY_SAMPLES "AND s.retire_latency_cycles > 0),"
-            " (SELECT total(f.kernel_cycles) FROM page_fault AS f"
-            "  JOIN sample USING (sample_id))";
+        static const char sql[] = "SELECT total(f.kernel_cycles) FROM page_fault AS f"
+                                  " JOIN sample USING (sample_id)";
         int64_t period = db_run_int(a->db, "period_loads", 0);
         sqlite3_stmt *row;
         int code = statement_first(a->db, sql, &row, diag);
-        double stalled = sqlite3_column_double(row, 0);
-        double left = a->counters.total_cycles - sqlite3_column_double(row, 1);
+        double stalled = stalls_total(&a->stalls);
+        double left = a->counters.total_cycles - sqlite3_column_double(row, 0);
         sqlite3_finalize(row);
         a->loads_per_sample = period > 0 ? (double)period : NAN;
         a->percent_beyond = 0;
@@ -281,7 +278,7 @@ static int store_ledger(struct analysis *a, struct diag *diag)
              "was short",
              a->gaps.waits_of_unknown_contention, "samples"},
             {"longer than a twentieth of all that was held up, which they count as",
-             a->long_stalls, "samples"},
+             (int64_t)a->stalls.cut, "samples"},
             {"stalled beyond the run's cycles, to which shares were made to add up",
              a->percent_beyond, "percent"},
             {"too few samples for a verdict", a->gaps.lines_with_too_few_samples,
@@ -354,7 +351,7 @@ static int select_part(struct analysis *a, const char *part, struct diag *diag)
         a->counters.total_cycles =
             counters.total_cycles > 0 ? counters.total_cycles : NAN;
         facts_counters_free(&counters);
-        return 0;
+        return stalls_read(a->db, &a->stalls, diag);
 }
 
 /* PART: NULL, or see analyze_part. */
@@ -362,13 +359,15 @@ static int run(struct analysis *a, const char *part, struct diag *diag)
 {
         int code = read_facts(a, diag);
         if (!code)
+                code = stalls_read(a->db, &a->stalls, diag);
+        if (!code)
                 code = find_loads_per_sample(a, diag);
         if (!code)
                 code = find_intervals(a, diag);
         if (!code && part)
                 code = select_part(a, part, diag);
         if (!code)
-                code = stall_limit_store(a->db, &a->long_stalls, diag);
+                code = stalls_store_limit(a->db, &a->stalls, diag);
         if (!code)
                 code = find_loads_per_sample(a, diag);
         if (!code)

@@ -12,13 +12,13 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag)
 {
         *samples = (struct samples){.db = db, .raw = raw, .before_ns = INT64_MIN};
-        int any = select_any(db,
-                             "SELECT 1 FROM stack_access UNION ALL"
-                             " SELECT 1 FROM other_stack_access LIMIT 1",
-                             diag);
+        int others = select_any(db, "SELECT 1 FROM other_stack_access LIMIT 1", diag);
+        int own = others < 0 ? others
+                             : select_any(db, "SELECT 1 FROM stack_access LIMIT 1", diag);
 
-        samples->in_frames = any > 0;
-        return any < 0 ? any : 0;
+        samples->in_others = others > 0;
+        samples->in_frames = others > 0 || own > 0;
+        return own < 0 ? own : 0;
 }
 
 /* The number of SAMPLE's data source among raw's; RAW_NONE: a load's, or not known. */
@@ -142,8 +142,11 @@ static const char visit_name[] = "visit_sample";
  * they are stored. Another order would look like a violation of the time order. */
 static int prepare(const struct samples *samples, sqlite3_stmt **rows)
 {
-        /* The columns of both join with the sample's. */
-        static const char frames_sql[] =
+        /* A table that is empty is not joined with each sample. */
+        static const char own_sql[] =
+            ", own.depth, own.cfa_offset_bytes AS offset, NULL AS other_stack FROM sample"
+            " LEFT JOIN stack_access AS own USING (sample_id)";
+        static const char others_sql[] =
             ", own.depth, coalesce(own.cfa_offset_bytes, other.cfa_offset_bytes) AS "
             "offset,"
             " other.stack_id AS other_stack FROM sample"
@@ -152,10 +155,13 @@ static int prepare(const struct samples *samples, sqlite3_stmt **rows)
         char sql[1024];
 
         snprintf(sql, sizeof(sql),
-                 "SELECT 1 FROM (SELECT sample.* %s ORDER BY %s sample_id %s) "
+                 "SELECT 1 FROM (SELECT sample_id, time_ns, thread_id, ip, addr,"
+                 " sample.stack_id, data_source_id %s ORDER BY %s sample_id %s) "
                  "WHERE %s(sample_id, time_ns, thread_id, ip, addr, stack_id,"
                  " data_source_id %s)",
-                 samples->in_frames ? frames_sql : "FROM sample",
+                 samples->in_others   ? others_sql
+                 : samples->in_frames ? own_sql
+                                      : "FROM sample",
                  samples->by_time ? "time_ns," : "", samples->by_time ? "LIMIT -1" : "",
                  visit_name, samples->in_frames ? ", depth, offset, other_stack" : "");
         return sqlite3_prepare_v2(db_sqlite(samples->db), sql, -1, rows, NULL);

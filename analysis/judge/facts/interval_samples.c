@@ -133,9 +133,14 @@ static int read_remote(struct db *db, double *cycles, struct diag *diag)
             "  WHERE d.level = 'REMOTE_DRAM' AND d.op = 'load' AND s.latency_cycles > 0)"
             " WHERE n = (all_n + 9) / 10 AND all_n >= ?1";
         sqlite3_stmt *row;
+        int64_t any;
         *cycles = NAN;
-        int code = statement_prepare(db, sql, &row, diag);
-        if (code)
+        int code = statement_number(
+            db, "SELECT EXISTS (SELECT 1 FROM data_source WHERE level = 'REMOTE_DRAM')",
+            &any, diag);
+        if (!code && any)
+                code = statement_prepare(db, sql, &row, diag);
+        if (code || !any)
                 return code;
         sqlite3_bind_int64(row, 1, VERDICT_SAMPLES_MIN);
         code = statement_next(db, row, diag);

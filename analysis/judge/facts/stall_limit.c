@@ -27,12 +27,6 @@ double stall_limit(const double *longest, size_t count, double sum)
         return fmax(limit, longest[ALIKE - 1]);
 }
 
-struct stalls {
-        double longest[STALL_LIMIT_PARTS]; /* in descending order */
-        size_t count;                      /* of longest */
-        double sum;                        /* of all stalls */
-};
-
 static int take_stall(void *context, sqlite3_stmt *row)
 {
         struct stalls *stalls = context;
@@ -51,28 +45,42 @@ static int take_stall(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-int stall_limit_store(struct db *db, int64_t *cut, struct diag *diag)
+int stalls_read(struct db *db, struct stalls *stalls, struct diag *diag)
 {
         static const char sql[] =
             "SELECT s.retire_latency_cycles FROM sample AS s" STATEMENT_MEMORY_SAMPLES
             "AND s.retire_latency_cycles > 0";
-        struct stalls stalls = {.count = 0};
+        *stalls = (struct stalls){.count = 0};
+        return statement_each(db, sql, take_stall, stalls, diag);
+}
+
+double stalls_total(const struct stalls *stalls)
+{
+        double total = stalls->sum;
+        for (size_t i = 0; i < stalls->cut; i++)
+                total -= stalls->longest[i] - stalls->limit;
+        return total;
+}
+
+int stalls_store_limit(struct db *db, struct stalls *stalls, struct diag *diag)
+{
         sqlite3_stmt *insert;
-        int code = statement_each(db, sql, take_stall, &stalls, diag);
-        double limit = floor(stall_limit(stalls.longest, stalls.count, stalls.sum));
-        *cut = 0;
-        while (*cut < (int64_t)stalls.count && stalls.longest[*cut] > limit)
-                ++*cut; /* no more than STALL_LIMIT_PARTS can be longer */
-        if (code || !*cut)
-                return code;
-        code = statement_prepare(db,
-                                 "INSERT INTO threshold VALUES ('" STATEMENT_STALL_LIMIT
-                                 "', ?1, 'cycles', 'a twentieth of what all samples held "
-                                 "up')",
-                                 &insert, diag);
+        stalls->limit = floor(stall_limit(stalls->longest, stalls->count, stalls->sum));
+        stalls->cut = 0;
+        while (stalls->cut < stalls->count &&
+               stalls->longest[stalls->cut] > stalls->limit)
+                stalls->cut++; /* no more than STALL_LIMIT_PARTS can be longer */
+        if (!stalls->cut)
+                return 0;
+        int code =
+            statement_prepare(db,
+                              "INSERT INTO threshold VALUES ('" STATEMENT_STALL_LIMIT
+                              "', ?1, 'cycles', 'a twentieth of what all samples held "
+                              "up')",
+                              &insert, diag);
         if (code)
                 return code;
-        sqlite3_bind_double(insert, 1, limit);
+        sqlite3_bind_double(insert, 1, stalls->limit);
         code = statement_run(db, insert, diag);
         sqlite3_finalize(insert);
         return code;

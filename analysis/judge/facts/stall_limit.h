@@ -21,8 +21,23 @@ enum { STALL_LIMIT_PARTS = 20 };
  * smaller. */
 double stall_limit(const double *longest, size_t count, double sum);
 
-/* Stores the limit of the memory samples among the thresholds for STATEMENT_STALL, if any
- * sample is longer. *CUT gets the number of longer samples. */
-int stall_limit_store(struct db *db, int64_t *cut, struct diag *diag);
+/* The stalls of the memory samples, in cycles. */
+struct stalls {
+        double longest[STALL_LIMIT_PARTS]; /* in descending order */
+        size_t count;                      /* of longest */
+        double sum;                        /* of all stalls */
+        size_t cut;                        /* of longest: they count as limit */
+        double limit;
+};
+
+/* Reads them, without a limit. */
+int stalls_read(struct db *db, struct stalls *stalls, struct diag *diag);
+
+/* The sum of all stalls within the limit. */
+double stalls_total(const struct stalls *stalls);
+
+/* Sets the limit, and stores it among the thresholds for STATEMENT_STALL, if any sample
+ * is longer. */
+int stalls_store_limit(struct db *db, struct stalls *stalls, struct diag *diag);
 
 #endif
