@@ -13,7 +13,9 @@ enum { DEPTH_LIMIT = 512, LONG_ENTRY = 64 };
 
 struct walk {
         struct dwarf_file *file;
-        const char *end;  /* of the unit */
+        const char *start; /* of the unit */
+        const char *end;
+        struct dwarf_abbreviation *known; /* of the entry */
         Dwarf_Die at;     /* an entry, or the null entry of a level's end */
         uint32_t *values; /* of the parents */
         size_t depth;
@@ -23,6 +25,9 @@ struct walk {
 /* Goes to NEXT, for so much WORK. False when the budget is spent. */
 static bool go_to(struct walk *walk, const Dwarf_Die *next, uint64_t work)
 {
+        enum { BYTES_AHEAD = 512 }; /* the processor waits for memory at most entries */
+
+        __builtin_prefetch((const char *)next->addr + BYTES_AHEAD);
         walk->at = *next;
         return die_spend(walk->file, work);
 }
@@ -32,12 +37,91 @@ static uint64_t distance(const struct walk *walk, const Dwarf_Die *next)
         return (uint64_t)((const char *)next->addr - (const char *)walk->at.addr);
 }
 
+#define FORM(name) (UINT64_C(1) << DW_FORM_##name)
+
+/* Notes where the entry names its sibling. Ends at an attribute that has not the same
+ * size in all entries. */
+static int measure_attribute(Dwarf_Attribute *attribute, void *context)
+{
+        static const uint64_t fixed_forms =
+            FORM(addr) | FORM(data1) | FORM(data2) | FORM(data4) | FORM(data8) |
+            FORM(flag) | FORM(flag_present) | FORM(implicit_const) | FORM(line_strp) |
+            FORM(ref4) | FORM(sec_offset) | FORM(strp);
+        const struct walk *walk = context;
+        unsigned form = dwarf_whatform(attribute);
+
+        if (dwarf_whatattr(attribute) == DW_AT_sibling && form == DW_FORM_ref4)
+                walk->known->sibling_at =
+                    (uint16_t)(attribute->valp - (const uint8_t *)walk->at.addr);
+        return form <= DW_FORM_implicit_const && (fixed_forms >> form & 1)
+                   ? DWARF_CB_OK
+                   : DWARF_CB_ABORT;
+}
+
+/* Finds the slot of the entry's abbreviation. NULL: its code takes more than two bytes.
+ */
+static struct dwarf_abbreviation *find_slot(const struct walk *walk)
+{
+        const uint8_t *at = walk->at.addr;
+
+        if (walk->end - (const char *)at < 2 || (at[0] & at[1] & 0x80))
+                return NULL;
+        uint32_t code = at[0] < 0x80 ? at[0] : at[0] | (uint32_t)at[1] << 8;
+        struct dwarf_abbreviation *slot =
+            &walk->file->abbreviations[(code ^ code >> 7) % DWARF_ABBREVIATIONS];
+
+        if (slot->unit != walk->at.cu || slot->code != code)
+                *slot = (struct dwarf_abbreviation){.unit = walk->at.cu, .code = code};
+        return slot;
+}
+
+/* The tag of the entry, whose abbreviation is noted. */
+static unsigned read_tag(struct walk *walk)
+{
+        struct dwarf_abbreviation *known = walk->known = find_slot(walk);
+
+        if (known)
+                walk->at.abbrev = known->abbrev;
+        unsigned tag = (unsigned)dwarf_tag(&walk->at);
+
+        if (known && !known->abbrev && tag != DW_TAG_invalid) {
+                known->abbrev = walk->at.abbrev;
+                known->same_size =
+                    dwarf_getattrs(&walk->at, measure_attribute, walk, 0) == 1 &&
+                    !dwarf_haschildren(&walk->at);
+        }
+        return tag;
+}
+
+/* Where the entry beside this one begins, if its abbreviation tells that. */
+static const char *find_sibling(const struct walk *walk)
+{
+        const struct dwarf_abbreviation *known = walk->known;
+        const char *at = walk->at.addr;
+        uint32_t offset;
+
+        if (!known || known->sibling_at + sizeof(offset) > (size_t)(walk->end - at))
+                return NULL;
+        if (!known->sibling_at)
+                return known->entry_bytes > 0 && known->entry_bytes < walk->end - at
+                           ? at + known->entry_bytes
+                           : NULL;
+        memcpy(&offset, at + known->sibling_at, sizeof(offset));
+        return offset > at - walk->start && offset < walk->end - walk->start
+                   ? walk->start + offset
+                   : NULL;
+}
+
 /* Goes past the entry and its children. False at the end of the unit. */
 static bool go_on(struct walk *walk)
 {
         Dwarf_Die next = {.cu = walk->at.cu};
 
-        if (dwarf_siblingof(&walk->at, &next) < 0)
+        read_tag(walk); /* the visit may have used its slot */
+        const char *sibling = find_sibling(walk);
+
+        next.addr = (void *)(uintptr_t)sibling;
+        if (!sibling && dwarf_siblingof(&walk->at, &next) < 0)
                 return false;
         if (!next.addr) {
                 die_spend(walk->file,
@@ -46,7 +130,9 @@ static bool go_on(struct walk *walk)
         }
         uint64_t work = distance(walk, &next);
 
-        if (work > LONG_ENTRY && dwarf_hasattr(&walk->at, DW_AT_sibling))
+        if (walk->known && walk->known->same_size && work <= UINT16_MAX)
+                walk->known->entry_bytes = (uint16_t)work;
+        if (work > LONG_ENTRY && (sibling || dwarf_hasattr(&walk->at, DW_AT_sibling)))
                 work = 1; /* it names its sibling */
         return go_to(walk, &next, work);
 }
@@ -72,8 +158,8 @@ static int push(struct walk *walk, uint32_t value)
 static int step(struct walk *walk, die_visit *visit, void *context)
 {
         uint32_t parent = walk->values[walk->depth - 1];
-        int tag = dwarf_tag(&walk->at); /* which keeps its abbreviation in the entry */
-        struct die_entry entry = {walk->at, (unsigned)tag, parent, parent};
+        unsigned tag = read_tag(walk);
+        struct die_entry entry = {walk->at, tag, parent, parent};
         Dwarf_Die child;
 
         if (tag == DW_TAG_invalid)
@@ -88,23 +174,25 @@ static int step(struct walk *walk, die_visit *visit, void *context)
         return result < 0 ? result : go_on(walk);
 }
 
-/* The end of the unit that ROOT is in; NULL: not known. */
-static const char *end_of_unit(const struct dwarf_file *file, const Dwarf_Die *root)
+/* Finds where the unit lies that ROOT is in. False: not known. */
+static bool find_unit(struct walk *walk, const Dwarf_Die *root)
 {
-        const struct elf_bytes section = die_section(file, root);
+        const struct elf_bytes section = die_section(walk->file, root);
         Dwarf_Die at = *root;
         const uint64_t inside = dwarf_cuoffset(&at), long_unit = UINT32_MAX;
         const char *addr = root->addr;
 
         if (!section.data || inside > (uint64_t)(addr - section.data))
-                return NULL;
-        struct byte_cursor cursor = {.at = (const uint8_t *)addr - inside,
+                return false;
+        walk->start = addr - inside;
+        struct byte_cursor cursor = {.at = (const uint8_t *)walk->start,
                                      .end = (const uint8_t *)section.data + section.size};
         uint64_t bytes = cursor_number(&cursor, 4);
 
         if (bytes == long_unit)
                 bytes = cursor_number(&cursor, sizeof(bytes));
-        return cursor_has(&cursor, bytes) ? (const char *)cursor.at + bytes : NULL;
+        walk->end = (const char *)cursor.at + bytes;
+        return cursor_has(&cursor, bytes);
 }
 
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
@@ -116,9 +204,9 @@ int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,
 int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value_at_root,
                   die_visit *visit, void *context)
 {
-        struct walk walk = {.file = file, .end = end_of_unit(file, root)};
+        struct walk walk = {.file = file};
         Dwarf_Die at = *root;
-        int result = walk.end && dwarf_child(&at, &walk.at) == 0;
+        int result = find_unit(&walk, root) && dwarf_child(&at, &walk.at) == 0;
 
         if (result && push(&walk, value_at_root) < 0)
                 result = -ENOMEM;

@@ -16,11 +16,25 @@
 /* How often the program of a unit's lines may run for single functions. */
 #define DWARF_LINE_RUNS UINT64_C(64)
 
+/* More than most units have, so that neighbours in a unit seldom share a slot. */
+#define DWARF_ABBREVIATIONS 1024
+
 struct dwarf_unit {
         uint64_t die_offset;
         struct split_unit *split; /* after a successful search; owned */
         bool split_asked;
         unsigned line_runs; /* of its lines' program, for single functions */
+};
+
+/* How to get from an entry with an abbreviation to the next one beside it. libdw would
+ * read all attributes each time. Offsets are 0 where they are not known. */
+struct dwarf_abbreviation {
+        struct Dwarf_CU *unit; /* NULL: the slot is empty */
+        Dwarf_Abbrev *abbrev;
+        uint32_t code; /* as its bytes are */
+        uint16_t sibling_at;
+        uint16_t entry_bytes;
+        bool same_size; /* of all entries, which have no children */
 };
 
 /* Where the units' own parts of the program's sections begin, in ascending order. */
@@ -56,6 +70,7 @@ struct dwarf_file {
         uint64_t split_bytes;   /* that the splits take */
         size_t splits_missing;  /* units whose files are gone or are others */
         size_t splits_too_many; /* units beyond the capacity */
+        struct dwarf_abbreviation abbreviations[DWARF_ABBREVIATIONS]; /* by code */
 };
 
 /* Opens the DWARF of FILE, with ALT (or NULL) as its alternate file; both must
