@@ -295,11 +295,12 @@ struct pass {
         sample_visit *visit;
         void *context; /* of VISIT */
         struct diag *diag;
+        struct raw_sample next; /* waits until its place has come from memory */
+        bool any;
 };
 
-static int visit_sample(void *context, const struct raw_sample *sample)
+static int take_sample(const struct pass *pass, const struct raw_sample *sample)
 {
-        const struct pass *pass = context;
         const struct samples *samples = &pass->sweep->samples;
         struct sample_location location;
 
@@ -310,12 +311,27 @@ static int visit_sample(void *context, const struct raw_sample *sample)
         return pass->visit(pass->context, sample, &location);
 }
 
+static int visit_sample(void *context, const struct raw_sample *sample)
+{
+        struct pass *pass = context;
+        int error = pass->any ? take_sample(pass, &pass->next) : 0;
+
+        if (sample->process != RAW_NONE)
+                place_expect(pass->sweep, pass->sweep->pasts[sample->process].state,
+                             sample->ip);
+        pass->next = *sample;
+        pass->any = true;
+        return error;
+}
+
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag)
 {
-        struct pass pass = {sweep, visit, context, diag};
+        struct pass pass = {
+            .sweep = sweep, .visit = visit, .context = context, .diag = diag};
+        int error = begin_pasts(sweep) < 0
+                        ? diag_no_memory(diag)
+                        : samples_each(&sweep->samples, visit_sample, &pass, diag);
 
-        return begin_pasts(sweep) < 0
-                   ? diag_no_memory(diag)
-                   : samples_each(&sweep->samples, visit_sample, &pass, diag);
+        return error || !pass.any ? error : take_sample(&pass, &pass.next);
 }

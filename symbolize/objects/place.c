@@ -124,6 +124,12 @@ static struct known_place *known_group(const struct sweep *sweep, uint32_t state
         return &sweep->known[hash_number(state, ip) % KNOWN_GROUPS * KNOWN_IN_GROUP];
 }
 
+void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip)
+{
+        if (sweep->known)
+                __builtin_prefetch(known_group(sweep, state, ip), 1);
+}
+
 static bool same_ip(const void *context, const void *key, uint32_t position)
 {
         const struct sweep *sweep = context;

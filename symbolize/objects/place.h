@@ -17,6 +17,8 @@ int place_of_file(struct sweep *sweep, uint32_t module, uint64_t file_offset_byt
  * *USUAL: it is the place that the address had at first. */
 int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t process,
                 uint32_t state, uint64_t ip, uint32_t *index, bool *usual);
+/* Has the processor fetch what place_of_ip() will need. */
+void place_expect(const struct sweep *sweep, uint32_t state, uint64_t ip);
 /* The target of SAMPLE's data address. */
 int place_of_data(struct sweep *sweep, const struct timeline *timeline,
                   const struct raw_sample *sample, struct target *target);
