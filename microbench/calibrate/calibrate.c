@@ -19,6 +19,7 @@
 #include "left_out_note.h"
 #include "places_note.h"
 #include "prefetchers.h"
+#include "reported.h"
 #include "survey.h"
 
 /* Suffix of the file that holds the prefetchers' original settings while they are off. */
@@ -233,6 +234,7 @@ int calibrate(bool quick, const struct machine_identity *identity, json_t *docum
               struct diag *diag)
 {
         struct survey survey = {
+            .private_bytes = reported_cache_bytes(2) / 2,
             .round_seconds = quick ? 0.0005 : 0.001,
             .sweep_visits = 2,
             .visits_min = quick ? 4 : 12,

@@ -90,11 +90,16 @@ struct visit survey_end_visit(struct survey *survey, const struct series *rounds
         return (struct visit){estimate.value, estimate.disturbance};
 }
 
-/* Whether a thread's data stays in caches of its core, which other CPUs do not disturb.
- */
-static bool is_private(uint64_t bytes)
+/* Whether a thread's data stays in caches of its core, which other CPUs do not disturb,
+ * with the entries that walks to lines of different pages read. */
+static bool is_private(const struct survey *survey,
+                       const struct kernel_parameters *parameters)
 {
-        return bytes < reported_cache_bytes(2) / 2;
+        enum { PAGE_BYTES = 4096, LINES_OF_PAGE = 4 };
+        uint64_t bytes = parameters->size_bytes, stride = parameters->stride_bytes;
+        if (stride >= PAGE_BYTES)
+                bytes = bytes / stride * LINES_OF_PAGE * KERNEL_LINE_BYTES;
+        return parameters->threads <= 1 && bytes < survey->private_bytes;
 }
 
 void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase,
@@ -118,8 +123,7 @@ void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase
         double seconds = clock_seconds() - begin;
         load_seconds = load_cpu_seconds(load) - load_seconds;
         machine_time_read(survey->cpus.cpus, loaders + 1, &after);
-        uint64_t lines = chase->parameters.size_bytes / chase->parameters.stride_bytes;
-        bool shared = (!is_private(lines * KERNEL_LINE_BYTES) &&
+        bool shared = (!is_private(survey, &chase->parameters) &&
                        machine_was_shared(&before, &after, seconds)) ||
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
@@ -152,7 +156,7 @@ int survey_rounds(struct survey *survey, const struct kernel *kernel,
         int rc = measure(kernel, parameters, &survey->cpus, rounds, count, diag);
         if (rc < 0)
                 return rc;
-        bool private = parameters->threads == 1 && is_private(parameters->size_bytes);
+        bool private = is_private(survey, parameters);
         for (size_t i = 0; i < count; i++)
                 series_add(&all, rounds[i].seconds * 1e9 / units,
                            private && rounds[i].disturbance == SHARED

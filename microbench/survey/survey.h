@@ -18,11 +18,12 @@
 
 struct survey {
         struct cpu_list cpus;
-        uint64_t memory_bytes; /* memory limit */
-        uint64_t data_bytes;   /* too large for any cache, if memory allows */
-        bool reaches_memory;   /* see survey_reaches_memory */
-        double round_seconds;  /* duration of one timing */
-        size_t sweep_visits;   /* visits to each figure in a sweep */
+        uint64_t memory_bytes;  /* memory limit */
+        uint64_t data_bytes;    /* too large for any cache, if memory allows */
+        bool reaches_memory;    /* see survey_reaches_memory */
+        uint64_t private_bytes; /* data that stays in the core's caches */
+        double round_seconds;   /* duration of one timing */
+        size_t sweep_visits;    /* visits to each figure in a sweep */
         size_t visits_min;   /* least visits to each figure; sweeps end after these ... */
         double error_aim;    /* ... when each figure's error is below this */
         double seconds;      /* or after this time; */
