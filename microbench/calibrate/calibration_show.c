@@ -74,14 +74,16 @@ static void show_levels(const json_t *document)
 
 static void show_tlb(const json_t *document)
 {
+        double first = calibration_number(document, "tlb.first_pages");
+        double second = calibration_number(document, "tlb.second_pages");
         double walk_ns = calibration_number(document, "tlb.walk_ns");
-        if (isnan(walk_ns))
-                printf("TLB      -\n");
+        if (isnan(first) || isnan(second))
+                fputs("TLB      -", stdout);
         else
-                printf(
-                    "TLB      first level %.0f pages, second %.0f; a walk adds %.1f ns\n",
-                    calibration_number(document, "tlb.first_pages"),
-                    calibration_number(document, "tlb.second_pages"), walk_ns);
+                printf("TLB      first level %.0f pages, second %.0f", first, second);
+        if (!isnan(walk_ns))
+                printf("; a walk adds %.1f ns", walk_ns);
+        putchar('\n');
 }
 
 static void show_sharing(const json_t *document)

@@ -16,17 +16,39 @@ struct level {
         double bytes, cycles;
         unsigned ways;
         bool assumed;
+        bool at_least; /* so many bytes */
 };
 
+/* The largest size at which chases took the latency of LEVEL rather than of memory. NAN:
+ * none is known. */
+static double least_bytes(const json_t *calibration, const json_t *level)
+{
+        double half_way_ns = (calibration_number(level, "latency_ns") +
+                              calibration_number(calibration, "memory.0.latency_ns")) /
+                             2;
+        double bytes = NAN;
+        size_t i;
+        const json_t *point;
+        json_array_foreach(
+            json_object_get(json_object_get(calibration, "caches"), "curve"), i,
+            point) if (calibration_number(point, "ns") <= half_way_ns) bytes =
+            fmax(bytes, calibration_number(point, "size_bytes"));
+        return bytes;
+}
+
 /* A private cache has its reported size. Other tenants may use the last cache: its
- * measured size may be smaller. */
-static double bytes_of(const json_t *level, bool shared)
+ * measured size may be smaller, or vary. */
+static void find_bytes(const json_t *calibration, const json_t *level, bool shared,
+                       struct level *found)
 {
         double reported = calibration_number(level, "reported_bytes");
         double measured = calibration_number(level, "size_bytes");
-        if (!(reported > 0))
-                return measured;
-        return shared ? fmin(reported, measured) : reported;
+        found->at_least = shared && isnan(measured);
+        if (found->at_least)
+                measured = least_bytes(calibration, level);
+        found->bytes = !(reported > 0) ? measured
+                       : shared        ? fmin(reported, measured)
+                                       : reported;
 }
 
 static struct level level_of(const json_t *calibration, size_t index, bool shared,
@@ -40,10 +62,10 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
         }
         double ways = calibration_number(level, "reported_ways");
         struct level found = {
-            .bytes = bytes_of(level, shared),
             .cycles = fmax(1, round(calibration_number(level, "latency_cycles"))),
             .ways = ways >= 1 && ways <= 32 ? (unsigned)ways : otherwise.ways,
         };
+        find_bytes(calibration, level, shared, &found);
         if (!(found.bytes > 0))
                 found.bytes = otherwise.bytes;
         double set_bytes = LINE_BYTES * (double)found.ways;
@@ -55,7 +77,9 @@ static void print_level(FILE *out, const char *key, const struct level *level)
 {
         const char *note = level->assumed ? " # assumed" : "";
         fprintf(out, "%s.size_bytes = %.0f%s\n%s.ways = %u\n%s.latency_cycles = %.0f%s\n",
-                key, level->bytes, note, key, level->ways, key, level->cycles, note);
+                key, level->bytes,
+                level->at_least ? " # assumed: at least that, and it varied" : note, key,
+                level->ways, key, level->cycles, note);
 }
 
 /* The number of outstanding misses of a core: the measured number for memory. By Little's
@@ -462,11 +486,11 @@ char *host_preset(const json_t *calibration)
         if (!out)
                 return NULL;
         struct level l1 =
-            level_of(calibration, 0, false, (struct level){32768, 4, 8, false});
+            level_of(calibration, 0, false, (struct level){32768, 4, 8, false, false});
         struct level l2 =
-            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16, false});
+            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16, false, false});
         struct level l3 =
-            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16, false});
+            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16, false, false});
         l2.cycles = fmax(l2.cycles, l1.cycles + 1);
         l3.cycles = fmax(l3.cycles, l2.cycles + 1);
         fprintf(out, "# This machine, by 'memlag calibrate'. Sizes are those that the "

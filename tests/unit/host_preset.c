@@ -69,6 +69,21 @@ TEST(a_locked_instruction_takes_what_its_chain_took)
         assert_true(isnan(preset_value(json_object(), "core.lock_cycles")));
 }
 
+/* Chases in 4 MiB still found the L3, and more varied too much to be known. */
+TEST(a_cache_that_varies_has_the_bytes_that_it_kept)
+{
+        const double mib = 1 << 20;
+        json_t *measured =
+            json_pack("{s:{s:[{s:f, s:f}, {s:f, s:f}, {s:f, s:f}],"
+                      "    s:[{s:f}, {s:f}, {s:n, s:f, s:i, s:f, s:f}]}, s:[{s:f}]}",
+                      "caches", "curve", "size_bytes", 2 * mib, "ns", 12.0, "size_bytes",
+                      4 * mib, "ns", 16.0, "size_bytes", 16 * mib, "ns", 110.0, "levels",
+                      "latency_cycles", 4.0, "latency_cycles", 14.0, "size_bytes",
+                      "reported_bytes", 32 * mib, "reported_ways", 16, "latency_ns", 12.0,
+                      "latency_cycles", 48.0, "memory", "latency_ns", 150.0);
+        assert_float_equal(preset_value(measured, "l3.size_bytes"), 4 * mib, 0);
+}
+
 /* A stored line is first read. Memory is busy for 97 % of the time. */
 TEST(the_memory_has_the_most_that_was_moved)
 {
