@@ -44,15 +44,15 @@ unsigned reported_cache_ways(unsigned level)
 /* Intel's leaf 0x18: a TLB in each subleaf (SDM, CPUID). */
 static unsigned listed_tlb_pages(unsigned level)
 {
-        enum { LIST = 0x18, CODE = 2, PAGES_4K = 1 };
+        enum { LIST = 0x18, CODE = 2, STORES = 5, PAGES_4K = 1, LISTED_MOST = 64 };
         unsigned most, ebx, ecx, edx;
         if (!__get_cpuid_count(LIST, 0, &most, &ebx, &ecx, &edx))
                 return 0;
-        for (unsigned i = 0, last = most; i <= last; i++) {
+        for (unsigned i = 0, last = most; i <= last && i < LISTED_MOST; i++) {
                 __cpuid_count(LIST, i, most, ebx, ecx, edx);
                 unsigned type = edx & 31;
-                if (type != 0 && type != CODE && (edx >> 5 & 7) == level &&
-                    ebx & PAGES_4K)
+                if (type != 0 && type != CODE && type != STORES &&
+                    (edx >> 5 & 7) == level && ebx & PAGES_4K)
                         return (ebx >> 16) * ecx;
         }
         return 0;

@@ -10,7 +10,7 @@
 #include "calibration.h"
 
 /* Measures this machine, described by IDENTITY, into DOCUMENT, an empty object. QUICK
- * takes at most half a minute, otherwise three minutes. Binds the calling thread to a
+ * takes at most half a minute, otherwise four minutes. Binds the calling thread to a
  * CPU, and shows progress on a terminal. Returns 0 or a negative errno value. DIAG then
  * says how to help, and DOCUMENT is useless. */
 int calibrate(bool quick, const struct machine_identity *identity, json_t *document,

@@ -43,9 +43,10 @@ static void find_bytes(const json_t *calibration, const json_t *level, bool shar
 {
         double reported = calibration_number(level, "reported_bytes");
         double measured = calibration_number(level, "size_bytes");
-        found->at_least = shared && isnan(measured);
-        if (found->at_least)
+        if (shared && isnan(measured)) {
                 measured = least_bytes(calibration, level);
+                found->at_least = !isnan(measured);
+        }
         found->bytes = !(reported > 0) ? measured
                        : shared        ? fmin(reported, measured)
                                        : reported;
@@ -66,8 +67,10 @@ static struct level level_of(const json_t *calibration, size_t index, bool share
             .ways = ways >= 1 && ways <= 32 ? (unsigned)ways : otherwise.ways,
         };
         find_bytes(calibration, level, shared, &found);
-        if (!(found.bytes > 0))
+        if (!(found.bytes > 0)) {
                 found.bytes = otherwise.bytes;
+                found.assumed = true;
+        }
         double set_bytes = LINE_BYTES * (double)found.ways;
         found.bytes = fmax(1, round(found.bytes / set_bytes)) * set_bytes;
         return found;
@@ -487,10 +490,10 @@ char *host_preset(const json_t *calibration)
                 return NULL;
         struct level l1 =
             level_of(calibration, 0, false, (struct level){32768, 4, 8, false, false});
-        struct level l2 =
-            level_of(calibration, 1, false, (struct level){1 << 20, 14, 16, false, false});
-        struct level l3 =
-            level_of(calibration, 2, true, (struct level){32 << 20, 50, 16, false, false});
+        struct level l2 = level_of(calibration, 1, false,
+                                   (struct level){1 << 20, 14, 16, false, false});
+        struct level l3 = level_of(calibration, 2, true,
+                                   (struct level){32 << 20, 50, 16, false, false});
         l2.cycles = fmax(l2.cycles, l1.cycles + 1);
         l3.cycles = fmax(l3.cycles, l2.cycles + 1);
         fprintf(out, "# This machine, by 'memlag calibrate'. Sizes are those that the "

@@ -206,10 +206,7 @@ static int read_places(struct survey *survey, size_t cpus, size_t *reading,
 
 static enum place place_of(const struct survey *survey, size_t reading)
 {
-        enum place place =
-            survey->places ? places_of(survey->places, reading) : PLACE_TOGETHER;
-        bool far = survey->far && reading != PLACES_UNREAD && place == PLACE_TOGETHER;
-        return far ? PLACE_APART : place;
+        return survey->places ? places_of(survey->places, reading) : PLACE_TOGETHER;
 }
 
 int survey_arrive(struct survey *survey, size_t cpus, struct stay *stay, bool *now,
@@ -323,6 +320,9 @@ double survey_known(struct survey *survey, const struct estimate *estimate,
         bool known = survey_repeats(survey, estimate) && estimate->value > 0;
         if (known)
                 survey_noise(survey, error, "%s", name);
+        else if (survey_repeats(survey, estimate))
+                survey_leave_out(survey, "%s (a difference of times of %.2f)", name,
+                                 estimate->value);
         else if (isnan(drift) || estimate->disturbance != UNDISTURBED)
                 json_array_append_new(survey->unvisited, json_string(name));
         else

@@ -243,10 +243,11 @@ static void estimate_point(struct survey *survey, const struct bandwidth_point *
 static double peak_of(const struct bandwidths *bandwidths, size_t numbers, size_t kernel)
 {
         size_t most = 0;
-        for (size_t i = 1; i < numbers; i++) {
-                double before = bandwidths->points[most].estimates[kernel].value;
-                if (isnan(before) ||
-                    bandwidths->points[i].estimates[kernel].value > before)
+        for (size_t i = 0; i < numbers; i++) {
+                double gbs = bandwidths->points[i].estimates[kernel].value;
+                if (isnan(gbs))
+                        return NAN; /* it may be the greatest */
+                if (gbs > bandwidths->points[most].estimates[kernel].value)
                         most = i;
         }
         return bandwidths->points[most].gbs[kernel];

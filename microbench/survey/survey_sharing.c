@@ -135,6 +135,10 @@ static json_t *sharing_result(struct survey *survey, void *state)
         json_object_set_new(json, "cpu", json_integer(survey->cpus.cpus[0]));
         json_object_set_new(json, "writer",
                             json_integer(survey->cpus.cpus[sharing->writer]));
+        if (survey->far) {
+                add_place(survey, sharing, PLACE_TOGETHER, "apart_ns", json);
+                return json;
+        }
         struct estimate estimate = survey_estimate(survey, &series);
         if (!survey_add(survey, json, "modified_ns", name, estimate))
                 return json;

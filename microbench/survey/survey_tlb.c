@@ -224,6 +224,8 @@ static struct reach reach_of(const struct survey *survey, const struct estimate 
                 points[i] = (struct page_point){pages_of_point(i),
                                                 estimate_part(&costs[i], part)};
         curve_settle_costs(points, TLB_POINTS);
+        if (isnan(points[TLB_POINTS - 1].ns)) /* not all were visited */
+                return (struct reach){NAN, NAN};
         size_t beyond = points_below(points, TLB_POINTS, 1 / survey->core_ghz);
         double first = (double)points[beyond - 1].pages;
         return (struct reach){first, beyond < TLB_POINTS
@@ -269,6 +271,8 @@ static void add_reaches(struct survey *survey, const struct estimate *costs, jso
         if (!isnan(second))
                 json_object_set_new(json, "second_pages",
                                     json_integer((json_int_t)second));
+        if (isnan(seconds[WHOLE]))
+                return;
         size_t middle = point_in_second(firsts[WHOLE], seconds[WHOLE]);
         survey_add(survey, json, "second_cycles", "a hit in the TLB's second level",
                    estimate_times(survey->core_ghz, &costs[middle]));

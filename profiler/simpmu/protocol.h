@@ -208,7 +208,7 @@ struct simpmu_control {
         uint32_t calls_untold;      /* atomic: of tracked functions, not reported */
         uint32_t plans;             /* 1: there is a struct simpmu_plan */
         uint32_t traces;            /* atomic; 1: the target traced processes */
-        uint32_t in_time_count; /* such instructions */
+        uint32_t in_time_count;     /* such instructions */
         struct simpmu_in_time in_time[SIMPMU_IN_TIME_MAX];
         struct simpmu_code code;
 };

@@ -5,8 +5,8 @@
 
 #include "flow_walk.h"
 
-/* Answers ANSWERS, COUNT addresses of one function, in their order of address. KNOWN has
- * what comes before its variables. 0 or -ENOMEM. */
+/* Answers ANSWERS, COUNT addresses of one function, in their order of address. KNOWN
+ * lacks only the function's variables and code. 0 or -ENOMEM. */
 int flow_function(const struct flow_context *known, struct flow_answer *answers,
                   size_t count);
 

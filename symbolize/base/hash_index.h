@@ -56,8 +56,8 @@ int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
              ? -ENOMEM                                                                   \
              : hash_index_add(&(list)->index, hash, (uint32_t)(list)->count - 1))
 
-/* Makes *AT the position of the item KEY, which is added where it is new. 0 or -ENOMEM.
- */
+/* Makes *AT the position of the item KEY, which is added where it is new. Evaluates its
+ * arguments twice. 0 or -ENOMEM. */
 #define HASH_PUT(list, hash, equal, context, key, at)                                    \
         ((*(at) = hash_index_find(&(list)->index, hash, equal, context, key)) !=         \
                  HASH_INDEX_NONE                                                         \

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "append.h"
-
 #include "type_field.h"
 
 enum { VARIABLES_LIMIT = 8, PAIRS_AT_MOST = 1 << 20 };

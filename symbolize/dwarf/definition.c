@@ -37,10 +37,9 @@ static uint32_t name_hash(const struct definition *definition)
 
 static int put(struct definitions *definitions, const struct definition *definition)
 {
-        uint32_t at;
+        uint32_t at, hash = name_hash(definition);
 
-        if (HASH_PUT(definitions, name_hash(definition), same_name, definitions,
-                     definition, &at) < 0)
+        if (HASH_PUT(definitions, hash, same_name, definitions, definition, &at) < 0)
                 return -ENOMEM;
         struct definition *first = &definitions->items[at];
 

@@ -133,7 +133,7 @@ static bool go_on(struct walk *walk)
         if (walk->known && walk->known->same_size && work <= UINT16_MAX)
                 walk->known->entry_bytes = (uint16_t)work;
         if (work > LONG_ENTRY && (sibling || dwarf_hasattr(&walk->at, DW_AT_sibling)))
-                work = 1; /* it names its sibling */
+                work = 1; /* nothing in between was read */
         return go_to(walk, &next, work);
 }
 
@@ -191,8 +191,10 @@ static bool find_unit(struct walk *walk, const Dwarf_Die *root)
 
         if (bytes == long_unit)
                 bytes = cursor_number(&cursor, sizeof(bytes));
+        if (!cursor_has(&cursor, bytes))
+                return false;
         walk->end = (const char *)cursor.at + bytes;
-        return cursor_has(&cursor, bytes);
+        return true;
 }
 
 int die_walk(struct dwarf_file *file, const Dwarf_Die *root, die_visit *visit,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that the dynamic linker fills in when it loads a file, by the symbols of
- * other files or for thread-local memory. */
+/* The words that the dynamic linker fills in when it loads a file, by symbols or for
+ * thread-local memory. */
 #ifndef MEMLAG_SYMBOLIZE_RELOCATIONS_H
 #define MEMLAG_SYMBOLIZE_RELOCATIONS_H
 
@@ -24,7 +24,7 @@ struct relocations {
 /* Whether it is one for thread-local memory. */
 bool relocation_thread_local(const struct relocation *relocation);
 
-/* Reads those of FILE. 0 or -ENOMEM; freed in any case. */
+/* Reads FILE's relocations. 0 or -ENOMEM; freed in any case. */
 int relocations_read(struct relocations *relocations, const struct elf_file *file);
 void relocations_free(struct relocations *relocations);
 

@@ -33,8 +33,9 @@ static uint32_t object_hash(const struct object *object)
 static int put_object(struct objects *objects, const struct object *object,
                       uint32_t *index)
 {
-        return HASH_PUT(objects, object_hash(object), same_object, objects, object,
-                        index);
+        uint32_t hash = object_hash(object);
+
+        return HASH_PUT(objects, hash, same_object, objects, object, index);
 }
 
 /* ---- blocks ---- */

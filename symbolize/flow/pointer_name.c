@@ -4,7 +4,6 @@
 #include "pointer_name.h"
 
 #include "flow_operand.h"
-
 #include "type_field.h"
 
 enum { LOADS_LIMIT = 8 };

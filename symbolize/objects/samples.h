@@ -31,8 +31,8 @@ struct samples {
         bool out_of_order; /* one was earlier than the one before */
         bool addressed;    /* one so far had a data address */
         int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
-        bool in_frames;    /* some tell which frame of the stack they accessed, */
-        bool in_others;    /* some of these that of another thread's */
+        bool in_frames;    /* some tell which frame of a stack they accessed */
+        bool in_others;    /* some accessed a frame of another thread's stack */
 };
 
 /* Takes the next sample; of equal times, the lower id comes first. A return value

@@ -10,7 +10,6 @@
 #include "append.h"
 #include "die_walk.h"
 #include "location.h"
-
 #include "type_field.h"
 #include "unit_kind.h"
 

@@ -10,20 +10,20 @@ int variables_read(struct variables *variables, struct type_reader *reader,
                    Dwarf_Die *function)
 {
         int error = variable_entries_read(variables, reader, function);
-        struct range_map *maps = variables->maps[0];
 
-        for (int i = 0; i < VARIABLES_KINDS * VARIABLES_REGISTERS && !error; i++)
-                if (maps[i].count > 0)
-                        error = range_map_build(&maps[i]);
-
+        for (int by = 0; by < VARIABLES_KINDS; by++)
+                for (int reg = 0; reg < VARIABLES_REGISTERS && !error; reg++)
+                        if (variables->maps[by][reg].count > 0)
+                                error = range_map_build(&variables->maps[by][reg]);
         SORT(variables->calls.items, variables->calls.count, number_order);
         return error;
 }
 
 void variables_free(struct variables *variables)
 {
-        for (int i = 0; i < VARIABLES_KINDS * VARIABLES_REGISTERS; i++)
-                range_map_free(&variables->maps[0][i]);
+        for (int by = 0; by < VARIABLES_KINDS; by++)
+                for (int reg = 0; reg < VARIABLES_REGISTERS; reg++)
+                        range_map_free(&variables->maps[by][reg]);
         free(variables->values);
         free(variables->frames.items);
         free(variables->unplaced.items);

@@ -210,7 +210,7 @@ struct machine {
         uint64_t set_interval_l2;
         uint64_t set_interval_l3; /* also of lines from beyond */
         uint64_t hitm_latency;    /* of a line that another core has modified */
-        uint64_t hitm_hold; /* for which a core that fights for a line keeps it */
+        uint64_t hitm_hold;       /* for which a core that fights for a line keeps it */
         uint64_t remote_cache_latency;
         uint64_t write_time;       /* a memory write occupies a place for it */
         uint64_t nontemporal_time; /* and a line written past the caches a fill buffer */
