@@ -312,7 +312,7 @@ if ! grep -q "^note: no-host: " quick.txt; then
         touch "$(echo tiny/memlag/*.json | sed 's/json$/conf/')"
 fi
 status=0
-(ulimit -v 100000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick) >tiny.txt 2>err || status=$?
+(ulimit -v 120000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick) >tiny.txt 2>err || status=$?
 noted little-memory tiny.txt
 if [ "$(getconf LEVEL3_CACHE_SIZE)" -ge 16777216 ]; then
         [ "$status" -eq 1 ] || fail "calibrate with very little memory: status $status: $(cat err)"
@@ -322,7 +322,7 @@ if [ "$(getconf LEVEL3_CACHE_SIZE)" -ge 16777216 ]; then
                 cmp good.json tiny/memlag/*.json
                 [ -e tiny/memlag/*.conf ] || fail "the better simulated host is gone"
         fi
-        (ulimit -v 100000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick --force) \
+        (ulimit -v 120000 && XDG_DATA_HOME=$PWD/tiny exec "$MEMLAG" calibrate --quick --force) \
                 >tiny.txt 2>err || fail "calibrate with very little memory: $(cat err)"
         [ ! -e tiny/memlag/*.conf ] || fail "a simulated host of another calibration"
         grep -q "^memory  *-  *-  *-  *-$" tiny.txt || fail "memory: $(cat tiny.txt)"
