@@ -21,7 +21,7 @@ enum field_outcome {
 
 /* The field at an offset. Array indexes are left out: NAME is "a.b[].c", and offset_bytes
  * is for index 0. If several fields share the place and fit, NAME lists them, see
- * type_shared.h: "u.word|half". Fields of a base class have the innermost class in front
+ * type_path.h: "u.word|half". Fields of a base class have the innermost class in front
  * if other fields have the name: "Base::a". */
 struct field {
         uint32_t name; /* 0 unless FOUND */
