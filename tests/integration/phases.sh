@@ -62,11 +62,10 @@ for query in phases intervals; do
 done
 
 # Two threads that write to one line wait for each other, while DRAM moves nothing. Loads of
-# the value that was just stored are fast on this CPU. No core keeps the line for several accesses:
-# then the stores wait, and count as other stalls.
-program fight <<'END'
+# the value that was just stored are fast on this CPU. Locked instructions wait as well.
+cat >fight.c <<'END'
 #include <pthread.h>
-static struct { volatile long one, other; } both __attribute__((aligned(64)));
+static struct { COUNT one, other; } both __attribute__((aligned(64)));
 static void *count_one(void *none)
 {
         for (long i = 0; i < 4000000; i++)
@@ -88,7 +87,10 @@ int main(void)
         return pthread_join(one, NULL) || pthread_join(other, NULL);
 }
 END
-record fight --source sim --sim-cpu zen4 --sim-set hitm.hold_percent=0 --interval 1 -- ./fight
-holds fight.db 1 "
-        SELECT latency_ratio > 0.3 AND bandwidth_ratio < 0.1 FROM phase_limit_view
-        ORDER BY duration_ns DESC LIMIT 1"
+for count in "volatile long" "_Atomic long"; do
+        cc -O1 -g -pthread -DCOUNT="$count" fight.c -o fight
+        record fight --source sim --sim-cpu zen4 --interval 1 -- ./fight
+        holds fight.db 1 "
+                SELECT latency_ratio > 0.3 AND bandwidth_ratio < 0.1 FROM phase_limit_view
+                ORDER BY duration_ns DESC LIMIT 1"
+done

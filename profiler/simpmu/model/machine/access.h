@@ -521,6 +521,18 @@ use_watched(struct machine *machine, struct sim_hot *hot, const struct sim_threa
                   (uint32_t)(access->address + access_used_bytes(access->site) - from));
 }
 
+/* A load, or an instruction that loads and stores, waits for a line of another core, or
+ * of another node's if FAR. */
+static inline void count_wait_for_core(struct sim_thread *thread, uint64_t begin,
+                                       uint64_t end, bool far)
+{
+        thread->counters.pending_slots += end - begin;
+        activity_cover(&thread->activity, ACTIVITY_L1D, begin, end);
+        activity_cover(&thread->activity, ACTIVITY_L2, begin, end);
+        if (far)
+                activity_cover(&thread->activity, ACTIVITY_L3, begin, end);
+}
+
 /* Other cores have taken the line meanwhile: requests it again. It passes through each
  * of them that has asked, and back. The time for which it has been away counts. */
 static inline void ask_again(struct machine *machine, struct sim_thread *thread,
@@ -546,7 +558,7 @@ static inline void ask_again(struct machine *machine, struct sim_thread *thread,
                                 .level = far > near ? SIMPMU_LEVEL_REMOTE_HITM
                                                     : SIMPMU_LEVEL_HITM};
         if (access->kind != ACCESS_STORE)
-                thread->counters.pending_slots += latency;
+                count_wait_for_core(thread, begin, begin + latency, far > near);
         else
                 hold_store(machine, thread, access, begin + latency, found->level,
                            found->translation, LINE_WAS_THERE);
@@ -608,6 +620,8 @@ static inline void take_ownership(struct machine *machine, struct sim_hot *hot,
                                                : SIMPMU_LEVEL_REMOTE_CACHE,
                    found->translation, LINE_WAS_THERE);
         if (access->kind == ACCESS_UPDATE) {
+                count_wait_for_core(thread, access->start, access->start + wait,
+                                    wait != machine->l3_latency);
                 found->level = SIMPMU_LEVEL_L3;
                 found->arrival = later(found->arrival, access->start + wait);
                 found->ready = found->arrival;
