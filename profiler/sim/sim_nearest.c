@@ -110,3 +110,21 @@ void sim_nearest_fit(const char *root, struct sim_preset *preset)
         sim_preset_replace(preset, "core.clock_mhz", clock_mhz(root));
         preset->fitted = true;
 }
+
+/* In a virtual machine, each step of a walk through the guest's tables walks through the
+ * host's: up to 24 accesses in place of 4 (AMD64 manual, volume 2, nested paging). Most
+ * of them hit caches of the walker: walks take 62 to 94 cycles in a guest on an EPYC of
+ * family 25, model 17, whose preset has 26. */
+void sim_nearest_fit_walks(const char *root, struct sim_preset *preset)
+{
+        const double times = 3;
+        struct machine machine;
+        machine_read(root, &machine);
+        if (machine.hypervisor) {
+                sim_preset_replace(preset, "page_walk.latency_cycles",
+                                   times * preset->params.page_walk_cycles);
+                sim_preset_replace(preset, "page_walk.huge_latency_cycles",
+                                   times * preset->params.huge_walk_cycles);
+        }
+        machine_free(&machine);
+}

@@ -11,4 +11,8 @@
  * inconsistent values stay unchanged. */
 void sim_nearest_fit(const char *root, struct sim_preset *preset);
 
+/* Makes PRESET's page walks as long as in a virtual machine, if the system below ROOT is
+ * one. */
+void sim_nearest_fit_walks(const char *root, struct sim_preset *preset);
+
 #endif

@@ -454,7 +454,10 @@ static int load_nearest_preset(struct sim_preset *preset, const char **unlike,
         const char *name =
             cpu_preset(machine.vendor, machine.family, machine.model, unlike);
         machine_free(&machine);
-        return load_preset(name, preset, 0, diag);
+        int rc = load_preset(name, preset, 0, diag);
+        if (rc == 0)
+                sim_nearest_fit_walks("", preset);
+        return rc;
 }
 
 static int load_nearest(struct sim_preset *preset, struct diag *diag)

@@ -100,6 +100,19 @@ TEST(an_l3_is_no_larger_than_a_core_complex_has)
         }
 }
 
+/* The walks of a guest go through the host's tables too. */
+TEST(walks_take_longer_in_a_virtual_machine)
+{
+        struct sim_preset native = zen4(), guest = zen4();
+        put_file("/proc/cpuinfo", "processor : 0\nflags : fpu tsc\n");
+        sim_nearest_fit_walks(root, &native);
+        assert_true(native.params.page_walk_cycles == zen4().params.page_walk_cycles);
+        put_file("/proc/cpuinfo", "processor : 0\nflags : fpu hypervisor tsc\n");
+        sim_nearest_fit_walks(root, &guest);
+        assert_true(guest.params.page_walk_cycles > 2 * native.params.page_walk_cycles);
+        assert_true(guest.params.huge_walk_cycles < guest.params.page_walk_cycles);
+}
+
 TEST(the_system_tells_caches_cores_and_clock)
 {
         struct sim_preset preset = zen4();
