@@ -57,7 +57,7 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
                 assert_int_equal(thread->stall, all->stall);
                 uint64_t completion =
                     instruction + all->stall + random_below(longest) * (i % 10 + 1) / 10;
-                window_hold(thread, &thread->loads, instruction, completion);
+                window_hold(thread, &thread->loads, instruction, 0, completion);
                 hold(all, instruction, completion);
                 assert_int_equal(thread->stall, all->stall);
         }

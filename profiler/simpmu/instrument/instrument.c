@@ -243,6 +243,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         fetch_add_end(&pass);
         branch_add_indirect(&pass);
         ready_add_exit(&pass, NULL, depend_unread_after(in->jumpkind));
+        waiting_end_block(&pass);
         access_drop_unused_slots(&pass);
         own_heap_add_return(&pass);
         return pass.out;

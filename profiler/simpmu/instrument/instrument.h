@@ -10,6 +10,7 @@
 
 #include "arithmetic.h"
 #include "depend.h"
+#include "model/machine/scheduler.h"
 #include "tool.h"
 
 struct access_site;
@@ -23,6 +24,12 @@ struct load_call {
         void *if_unused;
 };
 
+/* Instructions that wait for a load, within a pass of a loop. */
+struct waiting_for {
+        UInt index; /* of the load */
+        UInt instructions[SCHEDULER_KINDS];
+};
+
 /* The pass over one block. */
 struct pass {
         IRSB *out;
@@ -33,6 +40,7 @@ struct pass {
         struct depend_state depend;
         struct access_site *load_of_slot[LAST_SLOT - FIRST_SLOT + 1];
         struct load_call call_of_slot[LAST_SLOT - FIRST_SLOT];
+        struct waiting_for waiting_for[LAST_SLOT - FIRST_SLOT];
         struct access_site *last_load; /* of the current instruction, or NULL */
         IRExpr *last_address;          /* of LAST_LOAD, in the old block */
         ULong used;                    /* values that something waits for */
@@ -59,11 +67,12 @@ struct pass {
         struct executed_stretch *executed; /* NULL: they are not sampled */
         UInt executed_from;                /* instructions counted before it */
         IRExpr *issued; /* the block, in the generated code; NULL unless at an exit */
-        UInt counted_at_exit; /* the same at the last exit that wrote ready times */
-        UInt loads;           /* loads with a separate slot */
-        Addr run_ip;          /* where the front end's run goes on; 0: nowhere yet */
-        ULong run_line;       /* of code, where its latest instruction begins */
-        UInt run_length;      /* its instructions since the last delivery */
+        UInt counted_at_exit;   /* the same at the last exit that wrote ready times */
+        UInt loads;             /* loads with a separate slot */
+        Addr run_ip;            /* where the front end's run goes on; 0: nowhere yet */
+        ULong run_line;         /* of code, where its latest instruction begins */
+        UInt run_length;        /* its instructions since the last delivery */
+        UInt loop_instructions; /* of a pass, if the block is a loop; else 0 */
         UInt run_slots; /* of a run of this block; 0: it comes as fast as it issues */
         struct depend operands;          /* of the current instruction's arithmetic */
         Bool of_vectors;                 /* it is */
@@ -147,6 +156,7 @@ void waiting_end_instruction(struct pass *pass);
 /* Control may leave here: the instructions since the last exit take their entries.
  * Call this before registers get their ready times. */
 void waiting_add_exit(struct pass *pass);
+void waiting_end_block(const struct pass *pass);
 
 /* ---- instrument_fetch.c ---- */
 

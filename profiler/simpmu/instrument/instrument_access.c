@@ -198,6 +198,7 @@ static void take_slot(struct pass *pass, struct access_site *site)
                 pass->used |= 1ULL << slot;
                 return;
         }
+        pass->waiting_for[pass->loads] = (struct waiting_for){.index = pass->index};
         pass->load_of_slot[pass->loads++] = site;
 }
 

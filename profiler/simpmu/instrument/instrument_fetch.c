@@ -112,6 +112,7 @@ void fetch_begin_block(struct pass *pass, Int from)
         }
         pass->run_ip = 0;
         pass->run_length = 0;
+        pass->loop_instructions = of_pass;
         if (loop && is_repeated(pass, pass->in->stmts[from], of_pass))
                 pass->run_slots = 0;
         pass->follow_fetch =

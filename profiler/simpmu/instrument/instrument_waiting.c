@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instructions that wait for values: a list for each stretch between exits. An
- * inline test whether a value may be late guards the call (model/machine/scheduler.h). */
+/* The instructions that wait for values. Where branches are followed, they are a list for
+ * each stretch between exits, and an inline test whether a value may be late guards the
+ * call (model/machine/scheduler.h). Otherwise those of a loop tell how far the core sees
+ * beyond a late load of it. */
 #include "instrument.h"
-
-#include "model/machine/scheduler.h"
+#include "pub_tool_libcprint.h"
 
 static VG_REGPARM(1) void call_waiting(const struct scheduled *first)
 {
@@ -44,7 +45,20 @@ static void add(struct pass *pass, struct depend operands, enum scheduler_kind k
 
 static Bool follows(const struct pass *pass)
 {
-        return pass->follow_branches && !pass->excluded && !pass->string;
+        return pass->follow && !pass->excluded && !pass->string;
+}
+
+/* The current instruction needs an entry until the values of OPERANDS come. */
+static void note(struct pass *pass, struct depend operands, enum scheduler_kind kind)
+{
+        if (pass->follow_branches) {
+                add(pass, operands, kind);
+                return;
+        }
+        for (UInt i = 0; i < pass->loads; i++)
+                if ((operands.on >> (FIRST_SLOT + i) & 1) != 0 &&
+                    pass->index - pass->waiting_for[i].index < pass->loop_instructions)
+                        pass->waiting_for[i].instructions[kind]++;
 }
 
 static Bool is_vector(const struct pass *pass, const IRExpr *result)
@@ -76,7 +90,7 @@ void waiting_note_address(struct pass *pass, struct depend address)
                 return;
         pass->operands = (struct depend){0};
         if (address.on != 0)
-                add(pass, address, SCHEDULER_ADDRESSES);
+                note(pass, address, SCHEDULER_ADDRESSES);
 }
 
 /* Processors take a comparison and the branch behind it as one. */
@@ -88,8 +102,8 @@ static Bool is_fused(const struct pass *pass)
 void waiting_end_instruction(struct pass *pass)
 {
         if (pass->operands.on != 0 && !is_fused(pass))
-                add(pass, pass->operands,
-                    pass->of_vectors ? SCHEDULER_VECTOR : SCHEDULER_GENERAL);
+                note(pass, pass->operands,
+                     pass->of_vectors ? SCHEDULER_VECTOR : SCHEDULER_GENERAL);
         pass->waited = pass->operands.on != 0;
         pass->operands = (struct depend){0};
         pass->of_vectors = False;
@@ -127,4 +141,48 @@ void waiting_add_exit(struct pass *pass)
         call->mSize = sizeof(tool_hot.stall);
         ir_add_call(pass, call, may_wait(pass));
         pass->first_waiting = pass->last_waiting = NULL;
+}
+
+/* VEX may repeat a loop in its block: the first load of IP is followed by a whole pass.
+ */
+static const struct waiting_for *first_of_ip(const struct pass *pass, Addr ip)
+{
+        UInt first = 0;
+
+        while (pass->load_of_slot[first]->ip != ip)
+                first++;
+        return &pass->waiting_for[first];
+}
+
+/* In a loop of LENGTH instructions, so many issue behind a late load until the ones that
+ * wait for it fill a scheduler. */
+static UInt reach(const struct waiting_for *load, UInt length)
+{
+        const struct simpmu_params *params = &tool_machine.params;
+        const UInt places[SCHEDULER_KINDS] = {
+            [SCHEDULER_GENERAL] = (UInt)params->scheduler_entries,
+            [SCHEDULER_VECTOR] = (UInt)params->vector_scheduler_entries,
+            [SCHEDULER_ADDRESSES] = (UInt)params->address_scheduler_entries,
+        };
+        UInt waiting[SCHEDULER_KINDS] = {0}, least = (UInt)params->rob_entries;
+
+        for (UInt kind = 0; kind < SCHEDULER_KINDS; kind++)
+                waiting[places[kind] > 0 ? kind : SCHEDULER_GENERAL] +=
+                    load->instructions[kind];
+        for (UInt kind = 0; kind < SCHEDULER_KINDS; kind++)
+                if (waiting[kind] * least > length * places[kind])
+                        least = length * places[kind] / waiting[kind];
+        return least;
+}
+
+void waiting_end_block(const struct pass *pass)
+{
+        if (pass->follow_branches || pass->loop_instructions == 0)
+                return;
+        for (UInt i = 0; i < pass->loads; i++) {
+                struct access_site *site = pass->load_of_slot[i];
+                site->unreached =
+                    (UShort)(tool_machine.params.rob_entries -
+                             reach(first_of_ip(pass, site->ip), pass->loop_instructions));
+        }
 }

@@ -334,7 +334,7 @@ HOT_PATH void deliver(struct sim_hot *hot, struct sim_thread *thread,
                 hot->late |= hot_bit(access->site->slot);
         }
         const uint64_t instruction = access->now - thread->stall;
-        window_hold(thread, &thread->loads, instruction, ready);
+        window_hold(thread, &thread->loads, instruction, access->site->unreached, ready);
         activity_cover(&thread->activity, ACTIVITY_LDM, access->now, ready);
         if (access->mode != ACCESS_OF_CACHES)
                 thread->retired = later(thread->retired, ready - instruction);

@@ -136,6 +136,8 @@ struct access_site {
         uint8_t slot; /* of a load: the number of its value */
         uint64_t ip;
         uint16_t form; /* see FORM_UNKNOWN and so on */
+        uint16_t unreached; /* of a load: entries of the reorder buffer that instructions
+                               behind it cannot take while it is late */
         bool locked;
         bool nontemporal; /* of a store: see combining.h */
         bool updates;     /* of a load: its instruction stores, too */

@@ -222,7 +222,7 @@ void prefetch_instruction(struct machine *machine, struct sim_hot *hot,
                 (void)bring_to_l2(machine, thread, line, start, false);
                 return;
         }
-        window_hold(thread, &thread->loads, instruction,
+        window_hold(thread, &thread->loads, instruction, 0,
                     fill_l1(machine, hot, thread, line, &place, start, now,
                             into == PREFETCH_TO_WRITE));
 }

@@ -274,7 +274,7 @@ void thread_look_at_code(struct sim_hot *hot, struct sim_thread *thread)
         uint64_t now = hot->instructions + thread->stall;
         const uint64_t latest = bring_registers_to(hot, now);
 
-        window_hold(thread, &thread->loads, hot->instructions, latest);
+        window_hold(thread, &thread->loads, hot->instructions, 0, latest);
         hot->late_until = later(hot->late_until, latest);
         if (latest > hot->instructions) {
                 const uint64_t until = latest - hot->instructions;
@@ -299,12 +299,16 @@ static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thr
 }
 
 /* Appends ENTRY only if its stall is longer than all earlier stalls. Uses no branch,
- * because the outcome is unpredictable. */
+ * because the outcome is unpredictable. Earlier entries that are due later stall nothing
+ * beside it. */
 static void note_stalling(const struct sim_thread *thread, struct window *window,
                           struct window_entry entry)
 {
         if (__builtin_expect(window->end - window->next > window->ring_mask, 0))
                 drop_given_up(thread, window);
+        while (window_stalling_at(window, window->end - 1)->due > entry.due &&
+               window->next != window->end && entry.stall > window->longest)
+                window->end--;
         *window_stalling_at(window, window->end) = entry;
         window->end += entry.stall > window->longest;
         window->longest = later(window->longest, entry.stall);
@@ -312,10 +316,10 @@ static void note_stalling(const struct sim_thread *thread, struct window *window
 
 /* When all places are taken, the oldest access leaves its place: INSTRUCTION waits for
  * it if it is not complete. (Before the first access, its entry is all zero.) */
-void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
-                       uint64_t completion)
+void thread_take_place(struct sim_thread *thread, struct window *window,
+                       uint64_t instruction, uint64_t due, uint64_t completion)
 {
-        const uint64_t number = window->number, instruction = due - window->capacity;
+        const uint64_t number = window->number;
         const struct window_entry entry = {due, completion - due};
         const struct window_entry *oldest =
             window_at(window, number - window->entry_limit);

@@ -211,19 +211,20 @@ static inline void stall_to_hot(struct sim_hot *hot, const struct sim_thread *th
 }
 
 /* The cold half of window_hold. */
-void thread_take_place(struct sim_thread *thread, struct window *window, uint64_t due,
-                       uint64_t completion);
+void thread_take_place(struct sim_thread *thread, struct window *window,
+                       uint64_t instruction, uint64_t due, uint64_t completion);
 
 /* An access of INSTRUCTION completes at COMPLETION. It takes its place in WINDOW if it
- * still holds the place once the window has filled up behind it. An access that
- * completes earlier can never stall the thread and is not kept. */
+ * still holds the place once the window has filled up behind it, except for UNREACHED
+ * entries. An access that completes earlier can never stall the thread and is not kept. */
 static inline void window_hold(struct sim_thread *thread, struct window *window,
-                               uint64_t instruction, uint64_t completion)
+                               uint64_t instruction, uint64_t unreached,
+                               uint64_t completion)
 {
-        uint64_t due = instruction + window->capacity;
+        uint64_t due = instruction + window->capacity - unreached;
 
         if (completion > due + thread->stall)
-                thread_take_place(thread, window, due, completion);
+                thread_take_place(thread, window, instruction, due, completion);
 }
 
 /* INSTRUCTION is store number STORES. Its line arrives at COMPLETION. Stores leave the
