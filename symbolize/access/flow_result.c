@@ -317,23 +317,27 @@ static bool may_be_quotient(const struct flow_code *code, size_t at)
         return false;
 }
 
-/* The size of the items that CALL asks for; 0: it is no call of calloc(), or the size is
- * not known, or the count is known to be at most 1, or a quotient: then it is the size of
- * what bytes are rounded up to. What else is called has something else in these
- * registers, or nothing. */
+/* The size of the items that the call at step number AT asks for; 0: it is no call of
+ * calloc(), or the size is not known, or the count is known to be at most 1, or it may be
+ * a quotient: then it is the size of what bytes are rounded up to. What else is called
+ * has something else in these registers, or nothing. */
 static uint64_t item_bytes(const struct flow_context *flow,
-                           const struct flow_state *state, const struct instruction *call)
+                           const struct flow_state *state, const struct flow_code *code,
+                           size_t at)
 {
-        if (memory_function_called(flow->globals->slots, flow->globals->symbols, call) !=
-            MEMORY_ALLOCATE_ITEMS)
+        if (memory_function_called(flow->globals->slots, flow->globals->symbols,
+                                   &code->steps[at].instruction) != MEMORY_ALLOCATE_ITEMS)
                 return 0;
         const struct place_value *count = &state->registers[REGISTER_RDI];
         const struct place_value *bytes = &state->registers[REGISTER_RSI];
-        bool one =
-            count->kind == PLACE_NUMBER && count->stride_bytes == 0 && count->offset <= 1;
+        bool constant = count->kind == PLACE_NUMBER && count->stride_bytes == 0;
+        bool several =
+            constant ? count->offset > 1
+                     : place_is_number(count) &&
+                           !(rule_applies("divided-count") && may_be_quotient(code, at));
 
-        return place_is_number(count) && !one && bytes->kind == PLACE_NUMBER &&
-                       bytes->stride_bytes == 0 && bytes->offset > 0
+        return several && bytes->kind == PLACE_NUMBER && bytes->stride_bytes == 0 &&
+                       bytes->offset > 0
                    ? (uint64_t)bytes->offset
                    : 0;
 }
@@ -356,10 +360,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         answer->place = place_unknown;
         if (code->steps[at].instruction.operation != OPERATION_CALL)
                 return;
-        answer->item_bytes = item_bytes(flow, state, &code->steps[at].instruction);
-        if (answer->item_bytes > 0 && rule_applies("divided-count") &&
-            may_be_quotient(code, at))
-                answer->item_bytes = 0;
+        answer->item_bytes = item_bytes(flow, state, code, at);
         flow_effect(flow, state, &code->steps[at]);
         if (state->registers[REGISTER_RAX].kind == PLACE_POINTER)
                 consider_pointer(flow, &pursuit, &state->registers[REGISTER_RAX]);
