@@ -219,7 +219,7 @@ expect "stores to DRAM tell nothing of loads" "$(lines_on_their_way 0 3 18 "
 expect "nobody asked, in intervals that read DRAM" "$(lines_on_their_way 0 3 0)" dram-latency
 expect "nobody asked, in one that does not" "$(lines_on_their_way 8 8 0)" cache
 uncounted="DELETE FROM reading; DELETE FROM counter"
-expect "nothing was counted: as in the run" "$(lines_on_their_way 0 3 0 "$uncounted")" dram-latency
+expect "nothing was counted: of DRAM, as in the run" "$(lines_on_their_way 0 3 0 "$uncounted")" dram
 expect "lines fought for elsewhere tell nothing" "$(lines_on_their_way 0 3 0 "$uncounted;
         UPDATE data_source SET snoop = 'hitm' WHERE level = 'DRAM'")" unknown
 expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;

@@ -327,6 +327,20 @@ TEST(traffic_tells_where_lines_come_from)
         assert_int_equal(traffic_origin(&interval, known, &machine), ORIGIN_UNKNOWN);
 }
 
+/* Another request is the first for the line: the load waits for the rest of its way. */
+TEST(lines_on_their_way_from_a_short_dram_are_contended)
+{
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
+                  .latency_cycles = 90, .bandwidth_short = ANSWER_YES,
+                  .interval_bound = BOUND_BANDWIDTH);
+        expect_of(CAUSE_DRAM, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
+                  .latency_cycles = 90, .bandwidth_short = ANSWER_NO,
+                  .interval_bound = BOUND_LATENCY);
+        expect_of(CAUSE_CACHE, .level = LEVEL_LFB, .line_origin = ORIGIN_CACHE,
+                  .latency_cycles = 90, .bandwidth_short = ANSWER_YES,
+                  .interval_bound = BOUND_BANDWIDTH);
+}
+
 TEST(a_translation_counts_when_it_took_most_of_the_time)
 {
         expect(CAUSE_TLB, LEVEL_L2, 29, true, ANSWER_NO, BOUND_LATENCY);

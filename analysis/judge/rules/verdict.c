@@ -64,17 +64,6 @@ static bool is_late_prefetch(const struct sample_facts *sample,
                sample->latency_cycles < thresholds->prefetched_latency_cycles;
 }
 
-enum answer sample_contended(const struct sample_facts *sample,
-                             const struct thresholds *thresholds)
-{
-        if (!level_waits_for_dram(sample->level) || sample->latency_cycles < 0 ||
-            (sample->latency_cycles <= thresholds->high_latency_cycles &&
-             !is_late_prefetch(sample, thresholds)))
-                return ANSWER_NO;
-        return isnan(thresholds->high_latency_cycles) ? ANSWER_UNKNOWN
-                                                      : sample->bandwidth_short;
-}
-
 /* ---- where lines on their way come from ---- */
 
 static bool is_remote_level(enum level level)
@@ -102,6 +91,26 @@ bool sample_is_slow_buffer_hit(const struct sample_facts *sample,
 {
         return sample->level == LEVEL_LFB &&
                sample->latency_cycles > thresholds->cache_latency_cycles;
+}
+
+/* A prefetch or another load had requested the line from DRAM: the latency is the rest of
+ * its way. */
+static bool is_under_way(const struct sample_facts *sample,
+                         const struct thresholds *thresholds)
+{
+        return sample_is_slow_buffer_hit(sample, thresholds) &&
+               sample->line_origin == ORIGIN_DRAM;
+}
+
+enum answer sample_contended(const struct sample_facts *sample,
+                             const struct thresholds *thresholds)
+{
+        if (!level_waits_for_dram(sample->level) || sample->latency_cycles < 0 ||
+            (sample->latency_cycles <= thresholds->high_latency_cycles &&
+             !is_late_prefetch(sample, thresholds) && !is_under_way(sample, thresholds)))
+                return ANSWER_NO;
+        return isnan(thresholds->high_latency_cycles) ? ANSWER_UNKNOWN
+                                                      : sample->bandwidth_short;
 }
 
 void origins_add(struct origins *origins, enum origin origin, double latency_cycles)
