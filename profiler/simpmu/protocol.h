@@ -53,7 +53,7 @@
           4096)                                                                          \
         X(address_scheduler_entries, "core.address_scheduler_entries", "instructions",   \
           0, 4096)                                                                       \
-        X(lfb_entries, "core.lfb_entries", "lines", 1, 32)                               \
+        X(lfb_entries, "core.lfb_entries", "lines", 1, 256)                              \
         X(store_buffer_entries, "core.store_buffer_entries", "stores", 1, 1024)          \
         X(load_buffer_entries, "core.load_buffer_entries", "loads", 1, 4096)             \
         X(load_ports, "core.load_ports", "loads/cycle", 1, 16)                           \
