@@ -3,7 +3,7 @@
 """Precision and recall of each verdict, beside the rule "mean sampling latency above 1.5
 times idle" for contention. No rule makes the truth: memlag whatif runs a program again on
 the same CPU without one cost each, and the cost whose absence saves a line most of its stall
-time is the line's cause."""
+time is the line's cause. Of several costs none may be as much: such lines are not judged."""
 import argparse
 import collections
 import contextlib
@@ -55,6 +55,9 @@ SHARING = {"count-beside", "count-together", "look", "queue", "tally", "locks"}
 # One without a fix.
 UNFORWARDED = "core.unforwarded_cycles=0"
 
+# A cost that saves a smaller part of a line's stall time than this is not its cause.
+MOST = 0.5
+SEVERAL = "several"
 # Costs overlap: a verdict is right if its own cost saves nearly as much as the best.
 NEARLY = 0.8
 # A line for which no fix saves this share of the cycles has the verdict none.
@@ -213,11 +216,13 @@ def forwarding_gain(setting, the_program, line, path):
                 - (after.execute(stalled, where).fetchone()[0] or 0) * now / was)
 
 
-def causes(own):
+def causes(own, stalled):
     """The verdicts that are right, the best first, by what the fix of each saved."""
-    if max(own.values()) < LEAST_GAIN:
-        return ["none"]
     best = max(own, key=own.get)
+    if stalled >= LEAST_STALLED and own[best] < MOST * stalled:
+        return [SEVERAL]
+    if own[best] < LEAST_GAIN:
+        return ["none"]
     part = {name: NEARLY for name in own}
     # With more buffers, as with nearer memory, more lines come in a time: half is enough.
     # And a remote line is of memory, too.
@@ -275,7 +280,7 @@ def measure(setting, the_program):
                 verdict, slow = judged(connection, function, line)
             rows.append({"cpu": cpu, "prefetch": prefetch, "program": the_program.name,
                          "line": f"{function} {rank}", "interval_ms": interval_ms,
-                         "verdict": verdict, "causes": " ".join(causes(gains)),
+                         "verdict": verdict, "causes": " ".join(causes(gains, stalled)),
                          "slow_latency": int(slow), "stalled": f"{stalled:.3f}",
                          **{CURES[name]: f"{gain:.3f}" for name, gain in gains.items()
                             if name in CURES}})
@@ -293,6 +298,7 @@ def rates(rows, given, truth):
 
 
 def summary(rows):
+    rows = [row for row in rows if row["causes"] != SEVERAL]
     table = [["latency above 1.5 times idle",
               *rates(rows, lambda row: int(row["slow_latency"]), "dram-contention")]]
     for name in [*CURES, "store-forwarding", "none"]:
@@ -301,10 +307,12 @@ def summary(rows):
 
 
 def is_right(row):
-    return row["verdict"] in row["causes"].split()
+    return row["causes"] == SEVERAL or row["verdict"] in row["causes"].split()
 
 
 def print_summary(rows):
+    several = sum(row["causes"] == SEVERAL for row in rows)
+    print(f"{len(rows)} verdicts, {several} of several costs, which are not judged")
     for name, right, named, found, caused in summary(rows):
         print(f"{name}: precision {right}/{named}, recall {found}/{caused}")
     for row in rows:
