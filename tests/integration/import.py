@@ -22,7 +22,8 @@ import time
 MEMLAG = os.environ["MEMLAG"]
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 SHARED = pathlib.Path(os.environ.get("MEMLAG_SHARED", SOURCE.parent / "shared"))
-CORPUS = SOURCE / "tests/fuzz/corpus/perf_data"  # tests/fuzz/make_perf_data.py tells its contents
+# tests/fuzz/make_perf_data.py tells its contents.
+CORPUS = pathlib.Path(os.environ["BINARY_DIR"], "tests/fuzz/corpus/perf_data")
 PIPE = CORPUS / "pipe"
 DATABASE = "import.db"
 FIELDS = ("pid", "tid", "cpu", "time", "ip", "addr", "data_src", "weight")
