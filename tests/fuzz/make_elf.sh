@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes the corpora of the targets elf, split, dwz and mini_debug: programs of a few kilobytes
-# by gcc and clang. Run it in an empty directory; what it makes belongs into corpus/.
+# Makes inputs of the targets elf, split, dwz and mini_debug: make_elf.sh CORPUS. Programs of a
+# few kilobytes by gcc and clang.
 set -eu
+rm -rf "$1/programs"
+mkdir -p "$1/programs"
+cd "$1/programs"
 cat >small.c <<'END'
 struct node { struct node *next; union { int i; double d; } u[2]; unsigned bit : 3; };
 struct node nodes[4];
@@ -25,7 +28,7 @@ for compiler in gcc clang; do
                         >id
                 cat id ./*.dwo >split/$compiler-$version
                 if [ $version = 4 ]; then
-                        dwp -e split.so -o split.dwp
+                        llvm-dwp -e split.so -o split.dwp
                         cat id split.dwp >split/$compiler-package
                 fi
                 rm -f ./*.dwo
@@ -50,12 +53,10 @@ node nodes[4];
 int work(int n) { return nodes[n & 3].bit; }
 END
 for version in 4 5; do
-        tool=dwp
-        [ $version = 4 ] || tool=llvm-dwp
         gcc -c -g -O2 -gdwarf-$version -gsplit-dwarf -fdebug-types-section types.cc
-        $tool -o split.dwp types.dwo
+        llvm-dwp -o split.dwp types.dwo
         id=$(llvm-dwarfdump --debug-tu-index split.dwp |
-                sed -n 's/^ *[0-9]* 0x\([0-9a-f]*\) \[0x00000000, .*/\1/p')
+                sed -n 's/^ *[0-9]* 0x\([0-9a-f]*\) \[0x0*, .*/\1/p')
         python3 -c "import sys; sys.stdout.buffer.write(int('$id', 16).to_bytes(8, 'little'))" >id
         cat id split.dwp >split/types-$version
 done
@@ -86,3 +87,5 @@ xz -k symbols
 cp symbols.xz mini_debug/symbols
 strip -o elf/packed elf/gcc-4
 objcopy --add-section .gnu_debugdata=symbols.xz elf/packed
+cp -r elf split dwz mini_debug ..
+rm -r "$PWD"

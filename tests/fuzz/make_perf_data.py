@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes the small inputs for the fuzz target 'perf_data', by perf's description of its
-format:  make_perf_data.py OUTPUT-DIRECTORY"""
+format:  make_perf_data.py CORPUS"""
 import pathlib
 import struct
 import sys
@@ -158,7 +158,9 @@ def compressed(kind, body):
     return out
 
 
-def main(directory):
+def main(corpus):
+    directory = pathlib.Path(corpus) / "perf_data"
+    directory.mkdir(parents=True, exist_ok=True)
     memory = IDENTIFIER | IP | TID | TIME | ADDR | WEIGHT | DATA_SRC
     group = IDENTIFIER | IP | TID | TIME | READ
     chain = IDENTIFIER | IP | TID | TIME | CHAIN
@@ -173,7 +175,7 @@ def main(directory):
         "file-new": file(group, stream(group, 10), 144),
     }
     for name, content in inputs.items():
-        (pathlib.Path(directory) / name).write_bytes(content)
+        (directory / name).write_bytes(content)
 
 
 if __name__ == "__main__":

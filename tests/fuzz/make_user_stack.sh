@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes the corpus of the fuzz target 'user_stack': make_user_stack.sh DIRECTORY. Small
-# libraries whose unwind tables have all that the unwinder reads.
+# Makes inputs of the fuzz target 'user_stack': make_user_stack.sh CORPUS. Small libraries
+# whose unwind tables have all that the unwinder reads.
 set -eu
-cd "$1"
+mkdir -p "$1/user_stack"
+cd "$1/user_stack"
 cat >functions.c <<'EOF'
 int leaf(int *p) { return *p + 1; }
 int deep(int *p) { volatile char room[200]; room[*p] = 1; return leaf(p) + room[3]; }
