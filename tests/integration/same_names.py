@@ -50,45 +50,17 @@ int main(int argc, char **argv)
 """
 CXX = """
 #include <cstdlib>
+#define SUM(item) long s = 0; for (long i = 0; i < n; i++) s += item; return s;
+#define SUM_ALL(item) const long n = 16384; SUM(item)
 struct line { long *v; };
-__attribute__((noinline)) long sum(const line &l, long n)
-{
-        long s = 0;
-        for (long i = 0; i < n; i++)
-                s += l.v[i * 8];
-        return s;
-}
-__attribute__((noinline)) long sum(line &l, double)
-{
-        long s = 0;
-        for (long i = 0; i < 16384; i++)
-                s += l.v[i * 8 + 1];
-        return s;
-}
-template <class T> __attribute__((noinline)) long scan(const T *v, long n)
-{
-        T s = 0;
-        for (long i = 0; i < n; i++)
-                s += v[i * 8 + 2];
-        return s;
-}
-template <class T> __attribute__((noinline)) long scan(const T *v, double)
-{
-        T s = 0;
-        for (long i = 0; i < 16384; i++)
-                s += v[i * 8 + 3];
-        return s;
-}
+__attribute__((noinline)) long sum(const line &l, long n) { SUM(l.v[i * 8]) }
+__attribute__((noinline)) long sum(line &l, double) { SUM_ALL(l.v[i * 8 + 1]) }
+template <class T> __attribute__((noinline)) long scan(const T *v, long n) { SUM(v[i * 8 + 2]) }
+template <class T> __attribute__((noinline)) long scan(const T *v, double) { SUM_ALL(v[i * 8 + 3]) }
 struct box {
         long *v;
-        __attribute__((noinline)) long operator()(long n) const
-        {
-                return scan(v + 1, n) + v[8];
-        }
-        __attribute__((noinline)) long operator()(double n)
-        {
-                return scan(v + 1, n) + v[8];
-        }
+        __attribute__((noinline)) long operator()(long n) const { return scan(v + 1, n) + v[8]; }
+        __attribute__((noinline)) long operator()(double n) { return scan(v + 1, n) + v[8]; }
 };
 int main(int argc, char **)
 {
@@ -96,36 +68,15 @@ int main(int argc, char **)
         line l{(long *)std::malloc(n * 64)};
         for (long i = 0; i < n * 8; i++)
                 l.v[i] = i * argc;
-        auto inlined = [&](int k) __attribute__((always_inline)) {
-                long s = 0;
-                for (long i = 0; i < n; i++)
-                        s += l.v[i * 8 + k];
-                return s;
-        };
-        auto copied = [&](int k) __attribute__((noinline)) {
-                long s = 0;
-                for (long i = 0; i < n; i++)
-                        s += l.v[i * 8 + k] * 3;
-                return s;
-        };
+        auto inlined = [&](int k) __attribute__((always_inline)) { SUM(l.v[i * 8 + k]) };
+        auto copied = [&](int k) __attribute__((noinline)) { SUM(l.v[i * 8 + k] * 3) };
         auto outer = [&](int k) {
-                auto inner = [&](int j) {
-                        long s = 0;
-                        for (long i = 0; i < n; i++)
-                                s += l.v[i * 8 + j] * 5;
-                        return s;
-                };
+                auto inner = [&](int j) { SUM(l.v[i * 8 + j] * 5) };
                 return inner(k);
         };
         struct local {
                 long *v;
-                long sum(long n)
-                {
-                        long s = 0;
-                        for (long i = 0; i < n; i++)
-                                s += v[i * 8 + 1] * 7;
-                        return s;
-                }
+                long sum(long n) { SUM(v[i * 8 + 1] * 7) }
         } of{l.v};
         box b{l.v};
         return b(n) + (argc == 1 ? b(1.0) : 0) +

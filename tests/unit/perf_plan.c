@@ -8,22 +8,12 @@
 
 /* ---- machines ---- */
 
-#define LDLAT                                                                            \
-        {                                                                                \
-                true,                                                                    \
-                {                                                                        \
-                        .word = 1, .mask = 0xffff                                        \
-                }                                                                        \
-        }
-#define ALIAS(...)                                                                       \
-        {                                                                                \
-                true,                                                                    \
-                {                                                                        \
-                        {                                                                \
-                                __VA_ARGS__                                              \
-                        }                                                                \
-                }                                                                        \
-        }
+static const struct machine_field ldlat = {true, {.word = 1, .mask = 0xffff}};
+
+static struct machine_alias alias(uint64_t config, uint64_t config1)
+{
+        return (struct machine_alias){true, {{config, config1}}};
+}
 
 /* A server with one kind of core, whose kernel names the load latency event. */
 static struct machine server(int model, int stepping)
@@ -37,17 +27,17 @@ static struct machine server(int model, int stepping)
             .pmus = {{.name = "cpu",
                       .type = 4,
                       .max_precise = 3,
-                      .mem_loads = ALIAS(0x1cd, 3),
-                      .mem_stores = ALIAS(0x82d0),
-                      .ldlat = LDLAT}},
+                      .mem_loads = alias(0x1cd, 3),
+                      .mem_stores = alias(0x82d0, 0),
+                      .ldlat = ldlat}},
         };
 }
 
 static struct machine sapphire_rapids(void)
 {
         struct machine machine = server(143, 8);
-        machine.pmus[0].mem_loads_aux = (struct machine_alias)ALIAS(0x8203);
-        machine.pmus[0].mem_stores = (struct machine_alias)ALIAS(0x2cd);
+        machine.pmus[0].mem_loads_aux = alias(0x8203, 0);
+        machine.pmus[0].mem_stores = alias(0x2cd, 0);
         return machine;
 }
 
@@ -64,16 +54,16 @@ static struct machine alder_lake(void)
             .pmus = {{.name = "cpu_core",
                       .type = 4,
                       .max_precise = 3,
-                      .mem_loads = ALIAS(0x1cd, 3),
-                      .mem_loads_aux = ALIAS(0x8203),
-                      .ldlat = LDLAT,
+                      .mem_loads = alias(0x1cd, 3),
+                      .mem_loads_aux = alias(0x8203, 0),
+                      .ldlat = ldlat,
                       .cpus = p_cpus,
                       .cpu_count = 4},
                      {.name = "cpu_atom",
                       .type = 10,
                       .max_precise = 3,
-                      .mem_loads = ALIAS(0x5d0, 3),
-                      .ldlat = LDLAT,
+                      .mem_loads = alias(0x5d0, 3),
+                      .ldlat = ldlat,
                       .cpus = e_cpus,
                       .cpu_count = 4}},
         };
@@ -240,8 +230,8 @@ TEST(auxiliary_event_leads)
 TEST(order_of_sources)
 {
         struct machine machine = server(63, 2);
-        machine.pmus[0].mem_loads = (struct machine_alias)ALIAS(0xa, 3);
-        machine.pmus[0].pfm_loads = (struct machine_alias)ALIAS(0xb, 3);
+        machine.pmus[0].mem_loads = alias(0xa, 3);
+        machine.pmus[0].pfm_loads = alias(0xb, 3);
         check_plan(&machine, &loads_only, "a");
         machine.pmus[0].mem_loads.known = false;
         check_plan(&machine, &loads_only, "b");
@@ -493,8 +483,8 @@ TEST(memory_controllers)
              .type = 20,
              .cpus = packages,
              .cpu_count = 2,
-             .reads = {ALIAS(0x304)},
-             .writes = {ALIAS(0xc04)},
+             .reads = {alias(0x304, 0)},
+             .writes = {alias(0xc04, 0)},
              .read_bytes = 64,
              .write_bytes = 64},
             {.name = "uncore_imc_free_running_0",
