@@ -151,7 +151,8 @@ static void tell_default_model(const struct recording *recording)
                     preset.name,
                     preset.unlike ? preset.unlike : "this machine's microarchitecture",
                     machine.hypervisor
-                        ? "other virtual machines may share the L3: 'memlag calibrate' "
+                        ? "of the L3 it has the part of this machine's cores, as other "
+                          "virtual machines may use the rest: 'memlag calibrate' "
                           "measures what is left"
                         : "'memlag calibrate' makes it more exact");
         machine_free(&machine);

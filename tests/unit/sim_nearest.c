@@ -100,6 +100,30 @@ TEST(an_l3_is_no_larger_than_a_core_complex_has)
         }
 }
 
+/* A guest with 2 of 8 cores has a quarter of their L3, or less if it is told so. */
+TEST(an_l3_is_shared_with_other_virtual_machines)
+{
+        static const struct {
+                const char *flags, *cores, *size;
+                double mib;
+        } machines[] = {
+            {"flags : hypervisor\n", "0-1\n", "32768K\n", 8},
+            {"flags : hypervisor\n", "0-1\n", "4096K\n", 4},
+            {"flags : hypervisor\n", "0-7\n", "32768K\n", 32},
+            {"flags : fpu\n", "0-1\n", "32768K\n", 32},
+        };
+        for (size_t i = 0; i < LENGTH(machines); i++) {
+                struct sim_preset preset = zen4();
+                put_file("/proc/cpuinfo", machines[i].flags);
+                put_file("/sys/devices/system/cpu/online", machines[i].cores);
+                put_cache(0, "1\n", "32K\n", "8\n");
+                put_cache(1, "2\n", "1024K\n", "8\n");
+                put_cache(2, "3\n", machines[i].size, "16\n");
+                sim_nearest_fit(root, &preset);
+                assert_true(preset.params.l3_bytes == machines[i].mib * (1 << 20));
+        }
+}
+
 /* The walks of a guest go through the host's tables too. */
 TEST(walks_take_longer_in_a_virtual_machine)
 {
