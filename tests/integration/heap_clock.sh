@@ -27,26 +27,13 @@ SUM(sum_second)
 SUM(sum_small)
 SUM(sum_grown)
 SUM(sum_moved)
-NOINLINE static long *make_first(void)
-{
-        return calloc(1, BYTES);
-}
-NOINLINE static long *make_second(void)
-{
-        return calloc(1, BYTES);
-}
-NOINLINE static long *make_small(void)
-{
-        return calloc(1, BYTES);
-}
-NOINLINE static long *make_grown(long *small)
-{
-        return realloc(small, BYTES + 4096);
-}
-NOINLINE static long *make_moved(long *grown)
-{
-        return realloc(grown, 2 * BYTES);
-}
+#define MAKE(name, block)                                                        \
+        NOINLINE static long *make_##name(long *old) { return old = block; }
+MAKE(first, calloc(1, BYTES))
+MAKE(second, calloc(1, BYTES))
+MAKE(small, calloc(1, BYTES))
+MAKE(grown, realloc(old, BYTES + 4096))
+MAKE(moved, realloc(old, 2 * BYTES))
 static unsigned users[USED], again;
 /* One bit for each function that has had a block at this place. */
 static void use(const long *block, unsigned user)
@@ -64,10 +51,10 @@ static long end(long *block, long sum)
 static void *give_back(void *sum)
 {
         for (int i = 0; i < ROUNDS; i++) {
-                long *first = make_first();
+                long *first = make_first(NULL);
                 use(first, 0);
                 *(long *)sum += sum_first(first, READS, i) + end(first, 0);
-                long *second = make_second();
+                long *second = make_second(NULL);
                 use(second, 1);
                 *(long *)sum += sum_second(second, READS, i) + end(second, 0);
         }
@@ -76,7 +63,7 @@ static void *give_back(void *sum)
 static void *resize(void *sum)
 {
         for (int i = 0; i < ROUNDS; i++) {
-                long *block = make_small();
+                long *block = make_small(NULL);
                 use(block, 2);
                 *(long *)sum += sum_small(block, READS, i);
                 block = make_grown(block);
@@ -113,8 +100,7 @@ holds blocks.db 0 "SELECT count(*) FROM sample AS s JOIN thread AS t USING (thre
         AND coalesce(m.end_ns, s.time_ns) >= s.time_ns AND m.module_id IS NOT NULL)"
 
 for name in first second small grown moved; do
-        line=$(awk -v name="make_$name(" 'index($0, name) && /NOINLINE/ { inside = 1 }
-                inside && /alloc\(/ { print NR; exit }' blocks.c)
+        line=$(grep -n "^MAKE($name," blocks.c | cut -d: -f1)
         at="make_$name at blocks.c:$line"
         answer blocks.db "SELECT coalesce(o.kind, '-') || ' ' || coalesce(o.name, '-'), count(*)
              FROM sample JOIN attribution USING (sample_id) JOIN location AS l USING (location_id)

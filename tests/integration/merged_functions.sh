@@ -28,20 +28,16 @@ READS(read_rights, rights, 3)
 #ifdef LINKER /* the same walks and allocations */
 struct west { struct west *next; long west; };
 struct east { struct east *after; long east; };
-ONCE void walk_west(struct west *at)
-{
-        long sum = 0;
-        for (; at; at = at->next)
-                sum += at->west;
-        result += sum;
-}
-ONCE void walk_east(struct east *at)
-{
-        long sum = 0;
-        for (; at; at = at->after)
-                sum += at->east;
-        result += sum;
-}
+#define WALKS_OF(side, link) \
+        ONCE void walk_##side(struct side *at) \
+        { \
+                long sum = 0; \
+                for (; at; at = at->link) \
+                        sum += at->side; \
+                result += sum; \
+        }
+WALKS_OF(west, next)
+WALKS_OF(east, after)
 #define WALKS \
         struct west *west = NULL; \
         struct east *east = NULL; \
@@ -60,20 +56,16 @@ ONCE void walk_east(struct east *at)
 #define WALKS
 #define WALK
 #endif
-ONCE struct big_left *new_left(void)
-{
-        struct big_left *new = malloc(sizeof *new);
-        if (!new)
-                abort();
-        return new;
-}
-ONCE struct right *new_right(void)
-{
-        struct right *new = malloc(sizeof *new);
-        if (!new)
-                abort();
-        return new;
-}
+#define NEW(name, type) \
+        ONCE type *name(void) \
+        { \
+                type *new = malloc(sizeof *new); \
+                if (!new) \
+                        abort(); \
+                return new; \
+        }
+NEW(new_left, struct big_left)
+NEW(new_right, struct right)
 static void *take(void)
 {
         pool += 32;
