@@ -23,7 +23,6 @@ static inline void ask_types(const struct types *types, struct string_pool *name
         static const struct type_access access = {.bytes = 8};
         struct field field;
         size_t fields = 0;
-
         for (uint32_t i = 0; i < types->count && i < QUESTIONS; i++) {
                 type_fields(types, names, i, count_field, &fields);
                 for (uint64_t offset = 0; offset < 64; offset += 8)
@@ -49,7 +48,6 @@ static inline void ask(struct module *module, uint64_t start, uint64_t bytes)
             .data = {data_list, QUESTIONS, 0},
             .accesses = {access_list, QUESTIONS, 0}};
         const struct module_answers answers = {names, &frames, &types};
-
         for (size_t i = 0; i < QUESTIONS; i++) {
                 code[i].vaddr = start + bytes / QUESTIONS * i;
                 data[i].vaddr = start + bytes / QUESTIONS * 2 * i;

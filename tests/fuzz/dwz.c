@@ -17,7 +17,6 @@ static int look(void *context, struct die_entry *entry)
         struct type_reader *reader = context;
         const char *name = die_name(reader->dwarf, &entry->die);
         uint32_t type = type_of_variable(reader, &entry->die);
-
         entry->value = entry->parent + 1;
         type_pointee(reader, type);
         die_ranges(reader->dwarf, &entry->die, ignore_range, NULL);
@@ -29,7 +28,6 @@ static void read_all(struct dwarf_file *dwarf)
         struct types types = {0};
         struct type_reader reader;
         struct string_pool *names = string_pool_new();
-
         if (!names)
                 return;
         type_reader_open(&reader, dwarf, &types, names);
@@ -49,7 +47,6 @@ static bool open_bytes(struct elf_file *elf, const uint8_t *bytes, size_t size)
 {
         struct input_file file = input_file(bytes, size);
         bool opened = elf_file_open(elf, file.path) == 0;
-
         close(file.fd);
         return opened;
 }
@@ -59,7 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         struct elf_file program, common;
         struct dwarf_file dwarf;
         size_t program_bytes = size < 2 ? 0 : (size_t)bytes[0] | (size_t)bytes[1] << 8;
-
         if (size < 2 || program_bytes > size - 2 ||
             !open_bytes(&program, bytes + 2, program_bytes))
                 return 0;

@@ -12,7 +12,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
         struct input_file file = input_file(bytes, size);
         struct module module = {.wanted.path = file.path};
-
         if (module_check(&module) == 0 && module.state == MODULE_READY) {
                 for (size_t i = 0; i < module.file.segment_count && i < SEGMENTS; i++)
                         ask(&module, module.file.segments[i].vaddr,

@@ -10,7 +10,6 @@ enum { QUESTIONS = 64, HEADER_POINTER = 4 };
 static void ask(const uint8_t *table, size_t bytes, uint64_t vaddr)
 {
         struct function_start starts[QUESTIONS] = {{0}};
-
         for (size_t i = 0; i < QUESTIONS; i++)
                 starts[i].vaddr = vaddr - 0x2000 + 0x80 * i;
         function_starts_in(table, bytes, vaddr, starts, QUESTIONS);
@@ -23,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         uint8_t *copy = malloc(size ? size : 1); /* a sanitizer sees its end */
         int32_t distance;
-
         if (!copy)
                 return 0;
         memcpy(copy, data, size);

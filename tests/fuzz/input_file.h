@@ -18,7 +18,6 @@ struct input_file {
 static inline struct input_file input_file(const uint8_t *bytes, size_t size)
 {
         struct input_file file = {.fd = memfd_create("input", MFD_CLOEXEC)};
-
         if (file.fd < 0 || write(file.fd, bytes, size) != (ssize_t)size)
                 abort();
         snprintf(file.path, sizeof(file.path), "/proc/self/fd/%d", file.fd);

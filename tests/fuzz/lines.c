@@ -8,7 +8,6 @@ enum { ASKED = 64 };
 static void look(const struct line_table *table, const struct line_answer *answer)
 {
         volatile size_t length = 0;
-
         if (answer->row > answer->vaddr)
                 abort();
         if (answer->file >= table->files.count || !table->files.items[answer->file].name)
@@ -23,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t text_bytes = size > 0 ? data[0] : 0;
         struct line_table table;
         uint64_t budget = 100000;
-
         if (size == 0 || text_bytes > size - 1)
                 return 0;
         const struct elf_bytes texts = {(const char *)data + 1, text_bytes};

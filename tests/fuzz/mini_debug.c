@@ -7,7 +7,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
         char *image;
         size_t image_bytes;
-
         if (mini_debug_unpack(bytes, size, &image, &image_bytes) == 0)
                 free(image);
         return 0;

@@ -16,7 +16,6 @@ static int look(void *context, struct die_entry *entry)
 {
         struct dwarf_file *file = context;
         const char *name = die_name(file, &entry->die);
-
         entry->value = entry->parent + 1;
         die_ranges(file, &entry->die, ignore_range, NULL);
         return !name || strlen(name) < SIZE_MAX;
@@ -27,7 +26,6 @@ static void read_unit(struct split_unit *unit)
         struct split_unit *splits[] = {unit};
         struct dwarf_file file = {
             .splits = splits, .split_count = 1, .budget = unit->work};
-
         die_walk(&file, &unit->die, look, &file);
 }
 
@@ -37,7 +35,6 @@ static void look_for_type(struct split_package *package, uint64_t signature)
         struct split_types types = {0};
         struct split_unit *opened[2] = {NULL, NULL};
         Dwarf_Die die;
-
         for (int again = 0; package->there && again < 2; again++)
                 if (split_types_find(&types, package, signature, &die, &opened[again]) ==
                         0 &&
@@ -63,7 +60,6 @@ static void look_for(const struct elf_file *file, uint64_t id, unsigned version,
                                                 .name = file->path,
                                                 .low_pc = 4096};
         struct split_unit unit;
-
         if (split_unit_open(&unit, &skeleton, package) != 0)
                 return;
         read_unit(&unit);
@@ -75,7 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         uint64_t id;
         struct split_package none = {.asked = true}, package = {.asked = true};
         struct elf_file file;
-
         if (size < sizeof(id))
                 return 0;
         memcpy(&id, bytes, sizeof(id));

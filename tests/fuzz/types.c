@@ -48,7 +48,6 @@ static void put_type(struct types *types, struct string_pool *names,
                             .element = packed->element,
                             .items = widen(packed->items)};
         uint32_t id;
-
         if (type.kind == TYPE_STRUCT || type.kind == TYPE_UNION)
                 type.member_count = packed->member_count % (MEMBERS_PER_TYPE + 1);
         for (uint32_t i = 0; i < type.member_count; i++) {
@@ -69,7 +68,6 @@ static void put_type(struct types *types, struct string_pool *names,
 static void ask(const struct types *types, struct string_pool *names, uint32_t type)
 {
         static const uint64_t offsets[] = {0, 1, 7, 8, 64, UINT64_MAX, UINT64_C(1) << 62};
-
         for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
                 const struct type_access access = {
                     .bytes = (uint32_t)i * 3,
@@ -93,7 +91,6 @@ static void ask(const struct types *types, struct string_pool *names, uint32_t t
 static void decode(const uint8_t *code, size_t size)
 {
         struct instruction instruction;
-
         for (size_t at = 0; at < size;) {
                 if (!instruction_decode(&instruction, code + at, size - at, at)) {
                         at++;
@@ -115,7 +112,6 @@ static void look_for_padding(const struct types *types, uint32_t type)
 {
         struct padding *found;
         size_t count;
-
         if (type_padding(types, type, &found, &count) < 0)
                 abort();
         for (size_t i = 0; i < count; i++)
@@ -133,7 +129,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct types types = {0};
         struct packed_type packed;
         size_t fields = 0;
-
         if (!names)
                 abort();
         for (int i = 0; i < TYPES && size >= sizeof(packed); i++) {

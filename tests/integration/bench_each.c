@@ -13,7 +13,6 @@ static int run(int argc, char **argv)
 {
         int status;
         pid_t child = fork();
-
         if (child == 0)
                 exit(cmd_bench(argc, argv));
         return child > 0 && waitpid(child, &status, 0) == child && status == 0;
@@ -22,7 +21,6 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
         int begin = 0; /* its name, or "--" in the place of that */
-
         for (int i = 1; i <= argc; i++) {
                 if (i < argc && strcmp(argv[i], "--") != 0)
                         continue;

@@ -72,7 +72,6 @@ int main(void)
         long *small = zeroed(aligned_alloc(LINE, small_bytes), small_bytes);
         long *large = zeroed(aligned_alloc(LINE, large_bytes), large_bytes);
         double sum = 0;
-
         for (int pass = 0; pass < 8; pass++)
                 sum += (double)position_x(one, count);
         for (int pass = 0; pass < 8; pass++)

@@ -7,7 +7,6 @@ static volatile long count;
 int main(int argc, char **argv)
 {
         long steps = argc > 1 ? atol(argv[1]) : 0;
-
         for (long i = 0; i < steps; i++)
                 count++;
         for (long i = 0; i < steps; i++)

@@ -38,7 +38,6 @@ APART static void read_file(const char *p)
 APART static void read_into(char *p, int fd)
 {
         long got;
-
         __asm__ volatile("syscall"
                          : "=a"(got)
                          : "0"(SYS_read), "D"(fd), "S"(p), "d"((long)PAGES * PAGE)

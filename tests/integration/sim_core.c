@@ -14,7 +14,6 @@ static void *new_chain(size_t bytes)
 {
         size_t lines = bytes / LINE_BYTES;
         char *buffer = aligned_alloc(4096, bytes);
-
         for (size_t i = 0; i < lines; i++) {
                 size_t from = i * 40503 % lines, to = (i + 1) * 40503 % lines;
                 *(void **)(buffer + from * LINE_BYTES) = buffer + to * LINE_BYTES;
@@ -27,7 +26,6 @@ static void *new_chain(size_t bytes)
 static char *memory_beyond_caches(size_t bytes)
 {
         char *memory = aligned_alloc(4096, bytes);
-
         for (size_t i = 0; i < bytes; i += LINE_BYTES) {
                 memory[i] = 1;
                 __builtin_ia32_clflush(memory + i);
@@ -46,7 +44,6 @@ static void add_in_a_chain(long steps)
 {
         double sum = 1;
         const double one = 1;
-
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("addsd %1, %0" : "+x"(sum) : "x"(one));
 }
@@ -55,7 +52,6 @@ static void divide_in_a_chain(long steps)
 {
         double quotient = 1;
         const double one = 1;
-
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("divsd %1, %0" : "+x"(quotient) : "x"(one));
 }
@@ -64,7 +60,6 @@ static void divide_in_a_chain(long steps)
 static void chase_in_l1(long steps)
 {
         void *volatile cell = (void *)&cell;
-
         (void)walk(cell, steps);
 }
 
@@ -101,7 +96,6 @@ LOOP_BEHIND(loop_over_lines, "57")
 static uint64_t add_behind_loads(const char *buffer, long steps)
 {
         uint64_t sum = 0, at = 0;
-
         for (long i = 0; i < steps; i++, at = (at + 40503 * LINE_BYTES) % CHASE_BYTES) {
                 uint64_t value;
                 __asm__ volatile("mov (%1), %0\n" FOUR("add $1, %0\n xor $2, %0\n"
@@ -119,7 +113,6 @@ static uint64_t add_behind_loads(const char *buffer, long steps)
 static void branch_at_random(long steps, uint64_t mask)
 {
         uint64_t random = 1;
-
         for (long i = 0; i < steps; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 uint64_t taken = random >> 40 & mask;
@@ -146,7 +139,6 @@ static void branch_on_chain(long steps, int early)
 {
         const uint64_t one = 1;
         uint64_t random = 1, last = 1, bit = 0;
-
 #define DRAW "imul %[a], %[random]\n add %[c], %[random]\n"
 #define MAKE                                                                             \
         "mov %[last], %[bit]\n imul %[one], %[bit]\n imul %[one], %[bit]\n"              \
@@ -180,7 +172,6 @@ static void store_and_load(long steps, const char *how)
 {
         const int parts = strcmp(how, "parts") == 0, halves = strcmp(how, "halves") == 0;
         uint64_t word = 0, x = 0;
-
         for (long i = 0; i < steps; i++) {
                 if (parts)
                         __asm__ volatile("mov %k0, %1\n movl $0, 4+%1\n mov %1, %0\n"
@@ -217,7 +208,6 @@ NOINLINE static void count_in_memory(long steps, const char *how)
         const uint64_t *same = cells, *pointer = cells;
         uint64_t index = 0;
         const double one = 1;
-
         __asm__("" : "+r"(same), "+r"(index)); /* in registers of their own */
         COUNT("1", "mov (%[same]), %%rax\n add $1, %%rax\n mov %%rax, (%[cells])");
         COUNT("4", "mov (%[same]), %%rax\n" FOUR_RESULTS "mov %%rax, (%[cells])");
@@ -248,7 +238,6 @@ NOINLINE static void store_below(long steps, long distance)
         static char memory[16384] __attribute__((aligned(4096)));
         const char *from = memory + distance;
         uint64_t next = 0;
-
         for (long i = 0; i < steps; i++) {
                 *(volatile uint64_t *)(void *)memory = (uint64_t)i;
                 next = *(volatile const uint64_t *)(const void *)(from + next);
@@ -260,7 +249,6 @@ NOINLINE static void store_below_unused(long steps)
 {
         static volatile uint64_t memory[1024] __attribute__((aligned(4096)));
         uint64_t chain = 3;
-
         for (long i = 0; i < steps; i++) {
                 memory[0] = (uint64_t)i;
                 (void)memory[4096 / sizeof(memory[0])];
@@ -271,7 +259,6 @@ NOINLINE static void store_below_unused(long steps)
 static void count_locked(long steps)
 {
         uint64_t count = 0;
-
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("lock incq %0" : "+m"(count));
 }
@@ -280,7 +267,6 @@ static void count_locked(long steps)
 static void load_after_lock(long steps)
 {
         uint64_t count = 0;
-
         for (long i = 0; i < steps; i++)
                 __asm__ volatile("lock incl %0\n\tmov %0, %%rax" : "+m"(count) : : "rax");
 }
@@ -293,7 +279,6 @@ static void gather(const char *buffer, long steps, enum prefetch prefetch)
 {
         const uint64_t lines = GATHER_BYTES / LINE_BYTES;
         uint64_t sum = 0;
-
         for (long i = 0; i < steps; i++) {
                 uint64_t line = (uint64_t)i * 40503 % lines;
                 uint64_t ahead = (uint64_t)(i + AHEAD) * 40503 % lines;
@@ -320,7 +305,6 @@ static void gather_and_branch(const char *buffer, long steps, int dependent)
 {
         const uint64_t lines = GATHER_BYTES / LINE_BYTES;
         uint64_t random = 1, count = 0, at = 0;
-
         for (long i = 0; i < steps; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 uint64_t line = (at + (random >> 40)) % lines;
@@ -358,7 +342,6 @@ enum { STEP_BYTES = 256, SHORT_BYTES = 16, ODD_BYTES = 5 };
 static void repeat_string(long steps, const char *how, char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
-
         CASE(how, "fill", REPEAT("rep stosb", from, to, bytes));
         CASE(how, "fill-words", REPEAT("rep stosq", from, to, bytes / 8));
         CASE(how, "fill-down",
@@ -379,7 +362,6 @@ __attribute__((target("avx"))) static void move_vectors(long steps, int copies,
                                                         char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
-
         for (long i = 0; i < bytes; i += 16 * 32) {
                 if (copies)
                         __asm__ volatile(MOVE_16("vmovdqa at(%0), %%ymm0\n"
@@ -415,7 +397,6 @@ static void load_results(long steps)
 {
         static char block[BLOCK_LINES * LINE_BYTES] __attribute__((aligned(4096)));
         int zero = open("/dev/zero", O_RDONLY);
-
         for (long i = 0; i < steps / BLOCK_LINES; i++) {
                 flush_lines(block, BLOCK_LINES);
                 if (read(zero, block, sizeof(block)) != sizeof(block))
@@ -431,7 +412,6 @@ static void use_fresh_pages(long steps, int stores)
 {
         const long lines = steps / ROUNDS;
         char *memory = NULL;
-
         for (int round = 0; round < ROUNDS; round++) {
                 char *before = memory;
                 memory = mmap(before, (size_t)lines * LINE_BYTES, PROT_READ | PROT_WRITE,
@@ -517,7 +497,6 @@ int main(int argc, char **argv)
 {
         long steps = argc > 1 ? atol(argv[1]) : 0;
         void *p = new_chain(CHASE_BYTES);
-
         if (argc == 3)
                 return run(argv[2], steps, p);
         for (int i = 2; i < argc; i++) {

@@ -22,7 +22,6 @@ static struct node *ring_of_nodes(size_t count)
 {
         struct node *nodes = mmap(NULL, count * sizeof(*nodes), PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
         /* A power of two of nodes and an odd step, taken twice, visit all of them. */
         for (size_t i = 0; i < count; i++)
                 nodes[i * 2654435761u % count].next =
@@ -35,7 +34,6 @@ static int chase(int chains)
         const size_t count = (size_t)BUFFER_MIB << 20 >> 6;
         struct node *nodes = ring_of_nodes(count);
         struct node *at[CHAINS];
-
         for (int c = 0; c < chains; c++)
                 at[c] = &nodes[(size_t)c * (count / CHAINS) + (size_t)c];
         if (chains == 0)
@@ -65,7 +63,6 @@ static void *stream(void *argument)
         const size_t words = (size_t)4 << 20 >> 3;
         uint64_t *buffer = malloc(words * sizeof(*buffer));
         uint64_t sum = 0;
-
         memset(buffer, 1, words * sizeof(*buffer));
         pthread_barrier_wait(&barrier);
         for (int pass = 0; pass < 3; pass++) {
@@ -80,7 +77,6 @@ static void *stream(void *argument)
 static int threads(int count)
 {
         pthread_t ids[MAX_THREADS];
-
         pthread_barrier_init(&barrier, NULL, (unsigned)count);
         for (int i = 0; i < count; i++)
                 pthread_create(&ids[i], NULL, stream, NULL);
@@ -125,7 +121,6 @@ static int time_stamp(void)
 {
         uint32_t eax = 0x80000001, ebx, ecx, edx, cpu;
         uint64_t first = __builtin_ia32_rdtscp(&cpu);
-
         __asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "=c"(ecx), "=d"(edx));
         if (!(edx >> 27 & 1) || __builtin_ia32_rdtscp(&cpu) <= first)
                 return 1;
@@ -136,7 +131,6 @@ int main(int argc, char **argv)
 {
         const char *name = argc > 1 ? argv[1] : "";
         int number = argc > 2 ? atoi(argv[2]) : 0;
-
         if (strcmp(name, "chase") == 0)
                 return chase(number);
         if (strcmp(name, "threads") == 0)

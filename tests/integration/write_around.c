@@ -12,7 +12,6 @@ enum { LINE = 64, LINES = (8 << 20) / LINE };
 NOINLINE static void fill_plain(char *p)
 {
         const __m128i value = _mm_set1_epi32(7);
-
         for (int i = 0; i < LINES * LINE; i += 16)
                 _mm_store_si128((__m128i *)(p + i), value); /* plain */
 }
@@ -20,7 +19,6 @@ NOINLINE static void fill_plain(char *p)
 NOINLINE static void fill_whole(char *p)
 {
         const __m128i value = _mm_set1_epi32(7);
-
         for (int i = 0; i < LINES * LINE; i += 16)
                 _mm_stream_si128((__m128i *)(p + i), value); /* whole */
         _mm_sfence();
@@ -36,7 +34,6 @@ NOINLINE static void fill_part(char *p)
 NOINLINE static long read_back(const char *p)
 {
         long sum = 0;
-
         for (int i = 0; i < LINES; i++)
                 sum += *(volatile const char *)(p + (size_t)i * LINE); /* read */
         return sum;
@@ -46,7 +43,6 @@ int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
         char *p = aligned_alloc(4096, (size_t)LINES * LINE);
-
         for (int i = 0; i < LINES * LINE; i += 4096)
                 p[i] = 1; /* its pages are there, and few of its lines in caches */
         for (int pass = 0; pass < 2; pass++) {

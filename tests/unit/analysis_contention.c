@@ -309,7 +309,6 @@ TEST(gaps_between_bursts_are_idle)
 {
         enum { BURSTS = 10, EACH = 30, COUNT = BURSTS * EACH };
         int64_t bursts[COUNT], even[COUNT];
-
         for (int i = 0; i < COUNT; i++) {
                 bursts[i] = i / EACH * 100000 + i % EACH * 1000;
                 even[i] = (int64_t)i * 1000000 / COUNT;

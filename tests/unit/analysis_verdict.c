@@ -90,7 +90,6 @@ TEST(page_faults_prevail_by_their_time)
 {
         struct verdict_facts facts = {
             .latencies = 100, .stalls = 100, .cost_ratio = 0.5, .cycle_ratio = 1e-6};
-
         facts.cause_latency_cycles[CAUSE_DRAM] = 1e5;
         facts.cause_retire_cycles[CAUSE_DRAM] = 1e5; /* 0.1 of the cycles */
         facts.fault_ratio = 0.09;

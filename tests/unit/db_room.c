@@ -59,7 +59,6 @@ static struct room_limits looked(struct room *room, int looks)
 {
         struct room_limits limits = room_look(room, database);
         size_t files = entries("/proc/self/fd");
-
         while (--looks > 0)
                 limits = room_look(room, database);
         assert_int_equal(entries("/proc/self/fd"), files);
@@ -70,7 +69,6 @@ static void check(uint64_t available, uint64_t all, bool is_full, uint64_t rows)
 {
         size_t files = entries("/proc/self/fd");
         struct room room;
-
         available_bytes = available;
         free_bytes = all;
         full = is_full;
@@ -103,7 +101,6 @@ TEST(the_reserve_is_an_eighth)
 {
         struct room room;
         struct stat status;
-
         room_init(&room);
         available_bytes = free_bytes = 40 * MB;
         full = false;
@@ -124,7 +121,6 @@ TEST(the_reserve_is_an_eighth)
 TEST(the_reserve_is_no_more_than_takes_a_moment)
 {
         struct room room;
-
         room_init(&room);
         available_bytes = free_bytes = 800 * MB;
         full = false;

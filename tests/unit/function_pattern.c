@@ -95,7 +95,6 @@ TEST(names_may_be_anything)
             "a", ">)", ") &", " (x)", "operator", "[abi:", "[abi:]", "(x)y const"};
         const size_t length = 100000;
         char *name = malloc(length + 1);
-
         for (size_t i = 0; i < LENGTH(names); i++) {
                 function_pattern_matches("sum", names[i]);
                 function_pattern_distance("sum", names[i]);

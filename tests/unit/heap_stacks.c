@@ -21,7 +21,6 @@ static size_t mapped_bytes(void)
 {
         FILE *file = fopen("/proc/self/statm", "r");
         size_t pages = 0;
-
         assert_non_null(file);
         assert_int_equal(fscanf(file, "%zu", &pages), 1);
         fclose(file);
@@ -33,7 +32,6 @@ TEST(test_many)
         struct heap_stacks stacks = {0};
         uint64_t frames[DEPTH], found[HEAP_STACK_FRAMES];
         size_t before = mapped_bytes();
-
         for (uint64_t i = 0; i < STACKS; i++) {
                 make_frames(i, frames);
                 assert_ok(heap_stacks_add(&stacks, hash_of(i), 1, frames, DEPTH));
@@ -60,7 +58,6 @@ TEST(test_extreme_frames)
         const uint64_t frames[] = {0, UINT64_MAX, 1, UINT64_C(1) << 63, 0, INT64_MAX};
         uint64_t deep[HEAP_STACK_FRAMES + 1], found[HEAP_STACK_FRAMES];
         struct heap_stacks stacks = {0};
-
         for (size_t i = 0; i <= HEAP_STACK_FRAMES; i++)
                 deep[i] = i % 2 ? UINT64_MAX / 3 : 0;
         assert_ok(heap_stacks_add(&stacks, 1, 1, frames, 6));

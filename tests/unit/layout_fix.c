@@ -112,7 +112,6 @@ static void move(enum layout_form form, const char *fields, uint32_t bytes)
 {
         const struct layout_request request = {form, fields, bytes};
         struct diag diag;
-
         assert_ok(layout_make(members, MEMBERS, sizeof(struct row), &request, &moved.made,
                               &diag));
         moved.layout = (struct layout){
@@ -204,7 +203,6 @@ static void refuse(const char *fields, enum layout_form form)
         const struct layout_request request = {form, fields, 0};
         struct layout_result made;
         struct diag diag;
-
         assert_int_equal(
             layout_make(members, MEMBERS, sizeof(struct row), &request, &made, &diag),
             -EINVAL);

@@ -8,7 +8,6 @@ static void check(int64_t count, const char *plural, const char *expected)
         char *text = NULL;
         size_t bytes;
         FILE *out = open_memstream(&text, &bytes);
-
         assert_non_null(out);
         prose_counted(out, count, plural);
         fclose(out);

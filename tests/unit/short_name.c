@@ -7,7 +7,6 @@ static void assert_short(const char *name, size_t most, const char *expected)
 {
         size_t length = strlen(name);
         char *text = short_name(name, &length, most);
-
         assert_non_null(text);
         assert_int_equal(length, strlen(text));
         assert_string_equal(text, expected);
@@ -18,7 +17,6 @@ static void assert_unlike(const char *name, const char *other, const char *expec
 {
         size_t length = strlen(name);
         char *text = short_name_unlike(name, &length, other, strlen(other));
-
         assert_non_null(text);
         assert_int_equal(length, strlen(text));
         assert_string_equal(text, expected);
@@ -73,7 +71,6 @@ TEST(the_innermost_arguments_go_first)
 {
         static const char name[] =
             "std::map<key_type, std::vector<long_name>, std::less<key_type> >::find";
-
         assert_short(name, 60,
                      "std::map<key_type, std::vector<...>, std::less<...> >::find");
         assert_short(name, 59,
@@ -111,7 +108,6 @@ TEST(bytes_of_zero_stay)
 {
         static const char name[] = "f\0<argument>::g\0h";
         size_t length = sizeof(name) - 1;
-
         char *text = short_name(name, &length, 1);
         assert_non_null(text);
         assert_int_equal(length, sizeof("f\0<...>::g\0h") - 1);
@@ -125,7 +121,6 @@ TEST(a_million_brackets_take_no_time)
         enum { DEPTH = 1000000 };
         size_t length = 3 * (size_t)DEPTH;
         char *name = malloc(length + 1);
-
         assert_non_null(name);
         for (size_t i = 0; i < DEPTH; i++)
                 memcpy(name + 2 * i, "a<", 2);

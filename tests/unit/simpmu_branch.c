@@ -18,7 +18,6 @@ static int make_predictor(void **state)
 static struct branch branch_at(uint64_t ip)
 {
         struct branch branch;
-
         branch_init(&branch, ip);
         return branch;
 }
@@ -28,7 +27,6 @@ static double wrong_of_pattern(const char *pattern, uint64_t length)
 {
         struct branch branch = branch_at(0x401000);
         uint64_t wrong = 0;
-
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
                 wrong +=
                     !branch_direction(predictor, &branch, pattern[i % length] == '1') &&
@@ -40,7 +38,6 @@ TEST(patterns_are_learnt)
 {
         const char *const patterns[] = {"1",   "0",        "10",
                                         "110", "11101000", "111111111111110"};
-
         for (size_t i = 0; i < LENGTH(patterns); i++) {
                 double wrong = wrong_of_pattern(patterns[i], strlen(patterns[i]));
                 if (wrong > 0.002)
@@ -53,7 +50,6 @@ TEST(patterns_are_learnt)
 TEST(random_branches_are_mispredicted_as_often_as_must_be)
 {
         const uint64_t percents[] = {50, 25, 10};
-
         for (size_t i = 0; i < LENGTH(percents); i++) {
                 struct branch branch = branch_at(0x402000 + i);
                 uint64_t wrong = 0;
@@ -73,7 +69,6 @@ TEST(correlated_branches_are_predicted)
         struct branch cause = branch_at(0x403000), between = branch_at(0x403010),
                       effect = branch_at(0x403020);
         uint64_t wrong = 0;
-
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++) {
                 bool taken = random_below(2) == 1;
                 (void)branch_direction(predictor, &cause, taken);
@@ -88,7 +83,6 @@ TEST(a_settled_branch_learns_anew)
 {
         struct branch branch = branch_at(0x404000);
         uint64_t wrong = 0;
-
         for (uint64_t i = 0; i < TIMES; i++)
                 wrong += !branch_direction(predictor, &branch, i % 1000 < 500);
         assert_true(wrong >= TIMES / 500 - 1);
@@ -103,7 +97,6 @@ TEST(targets_are_predicted_by_what_came_before)
         const uint64_t length = LENGTH(program);
         struct branch loop = branch_at(0x405000), random_jump = branch_at(0x406000);
         uint64_t wrong = 0, wrong_random = 0;
-
         for (uint64_t i = 0; i < WARM_UP + TIMES; i++)
                 wrong += !branch_target(predictor, &loop,
                                         0x500000 + 16 * program[i % length]) &&
@@ -121,7 +114,6 @@ TEST(chance_targets_do_not_spoil_the_usual_one)
         const double least = 0.25;
         struct branch jump = branch_at(0x407000);
         uint64_t wrong = 0;
-
         for (uint64_t i = 0; i < TIMES; i++) {
                 bool usual = random_below(4) != 0;
                 uint64_t other = 1 + random_below(8);
@@ -138,7 +130,6 @@ TEST(a_misprediction_costs_its_cycles)
         const uint64_t rounds = 1000, instructions = 4, cost_cycles = 16,
                        decided_cycles = 9;
         struct simpmu_params params = default_params();
-
         params.mispredict_cycles = (double)cost_cycles;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
@@ -162,7 +153,6 @@ static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step
 {
         struct branch_sample sample = branch_sample_windows(1);
         double wrong = 0;
-
         for (uint64_t i = 0; i < times; i++) {
                 bool is_taken = taken(i);
                 if (i * step >= sample.end)
@@ -191,7 +181,6 @@ TEST(windows_stand_for_all_branches)
 {
         const uint64_t times = 20000000, step = 5;
         struct branch random = branch_at(0x408000), regular = branch_at(0x409000);
-
         assert_true(sampled_wrong(&regular, times, step, by_turns) < times / 1000.);
         assert_near(sampled_wrong(&random, times, step, by_chance) / (double)times, 0.5,
                     0.05);
@@ -202,7 +191,6 @@ TEST(without_windows_each_counts_once)
 {
         const struct branch_sample all = branch_sample_all();
         struct branch branch = branch_at(0x40a000);
-
         for (uint64_t i = 0; i < 10 * BRANCH_NEW; i++)
                 (void)branch_direction(predictor, &branch, i % 2 != 0);
         assert_int_equal(branch_sample_weight(&all, &branch), 1);
@@ -213,7 +201,6 @@ TEST(weight_multiplies_the_wait)
 {
         const uint64_t decided = 30, cost = 56;
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         thread_mispredict(&rig->hot, rig->threads[0], decided, cost, 8);
         assert_int_equal(rig->hot.stall, 8 * (decided + cost));
         assert_int_equal(read_counters(rig, 0)[SIMPMU_MISPREDICTS], 8);

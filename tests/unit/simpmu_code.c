@@ -10,7 +10,6 @@ enum { LENGTH = 4, CALLS = 1 << 30 };
 static struct code *code_new(void)
 {
         struct code *code = allocate(sizeof(*code));
-
         code_init(code, allocate);
         return code;
 }
@@ -19,7 +18,6 @@ static void add(struct code *code, uint32_t at, enum code_kind kind, uint32_t ta
 {
         uint32_t number = code_add(code, (uint64_t)at * LENGTH, LENGTH, kind,
                                    (uint64_t)target * LENGTH);
-
         code_at(code, number)->writes = 1ull << at;
 }
 
@@ -40,7 +38,6 @@ static void assert_meets(struct code *code, uint32_t branch, uint32_t at,
                          uint32_t not_taken, uint32_t taken, uint64_t changed)
 {
         struct code_meeting meeting;
-
         assert_true(meet(code, branch, &meeting));
         assert_int_equal(code_at(code, meeting.instruction)->ip, at * LENGTH);
         assert_int_equal(meeting.length[0], not_taken);
@@ -52,7 +49,6 @@ static void assert_meets(struct code *code, uint32_t branch, uint32_t at,
 TEST(ways_meet_behind_two_arms)
 {
         struct code *code = code_new();
-
         add(code, 1, CODE_CONDITIONAL, 4);
         add_plain(code, 2, 2);
         add(code, 3, CODE_JUMP, 6);
@@ -66,7 +62,6 @@ TEST(ways_meet_behind_two_arms)
 TEST(ways_out_of_a_loop_meet_behind_it)
 {
         struct code *code = code_new();
-
         add_plain(code, 1, 2);
         add(code, 3, CODE_CONDITIONAL, 5);
         add(code, 4, CODE_CONDITIONAL, 2);
@@ -80,7 +75,6 @@ TEST(ways_out_of_a_loop_meet_behind_it)
 TEST(ways_meet_in_a_loop_that_still_runs)
 {
         struct code *code = code_new();
-
         add_plain(code, 1, 1);
         add(code, 2, CODE_CONDITIONAL, 4);
         add_plain(code, 3, 4);
@@ -92,7 +86,6 @@ TEST(ways_meet_in_a_loop_that_still_runs)
 TEST(code_that_has_not_run_is_no_way)
 {
         struct code *code = code_new();
-
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 3, CODE_CONDITIONAL, 5);
         add(code, 4, CODE_STOP, 0);
@@ -106,7 +99,6 @@ TEST(code_that_has_not_run_is_no_way)
 TEST(calls_come_back_and_change_registers)
 {
         struct code *code = code_new();
-
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 2, CODE_CALL, 0);
         add_plain(code, 3, 3);
@@ -118,7 +110,6 @@ TEST(ways_that_leave_the_function_apart_do_not_meet)
 {
         struct code *code = code_new();
         struct code_meeting meeting;
-
         add(code, 1, CODE_CONDITIONAL, 3);
         add(code, 2, CODE_END, 0);
         add_plain(code, 3, 3);
@@ -132,7 +123,6 @@ TEST(far_meetings_are_not_known)
         const uint32_t far = 1000;
         struct code *code = code_new();
         struct code_meeting meeting;
-
         add(code, 1, CODE_CONDITIONAL, far);
         for (uint32_t at = 2; at <= far; at++)
                 code_add(code, at * LENGTH, LENGTH, CODE_PLAIN, 0);
@@ -169,7 +159,6 @@ TEST(bytes_say_where_instructions_lead)
             {{0x48, 0x89, 0xe8}, 3, CODE_PLAIN, 0},       /* mov %rbp, %rax */
             {{0x40}, 1, CODE_PLAIN, 0},
         };
-
         for (size_t i = 0; i < LENGTH(known); i++) {
                 uint64_t target;
                 enum code_kind kind =

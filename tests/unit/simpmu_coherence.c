@@ -7,7 +7,6 @@
 TEST(a_modified_line_is_answered_by_its_core)
 {
         struct rig *rig = rig_without_walks(3, 1, 1);
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
@@ -24,7 +23,6 @@ TEST(a_modified_line_is_answered_by_its_core)
 TEST(a_write_takes_the_line_from_all_others)
 {
         struct rig *rig = rig_without_walks(3, 1, 1);
-
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
@@ -41,7 +39,6 @@ TEST(to_write_a_line_of_several_cores_takes_a_request)
 {
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 2, 1, 1);
-
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_UPDATE, MIB);
@@ -61,7 +58,6 @@ TEST(what_one_thread_has_prepared_is_found_in_its_core)
 {
         struct rig *rig = rig_without_walks(1, 1, 1);
         struct sim_thread *second = allocate(sizeof(*second));
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         machine_thread_init(&rig->machine, second, 1, 0, 1, 1);
         rig->threads[1] = second;
@@ -74,7 +70,6 @@ TEST(what_one_thread_has_prepared_is_found_in_its_core)
 TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
 {
         struct rig *rig = rig_without_walks(2, 1, 1);
-
         on_core(rig, 1, ACCESS_LOAD, MIB + LINE_BYTES); /* both use the page */
         run_thread(rig, 0);
         touch(rig, ACCESS_STORE, MIB, 1);
@@ -95,7 +90,6 @@ static void forget_all(struct rig *rig)
 TEST(a_write_takes_a_forgotten_line_from_all_others)
 {
         struct rig *rig = rig_without_walks(3, 1, 1);
-
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
         forget_all(rig);
@@ -110,7 +104,6 @@ TEST(a_write_takes_a_forgotten_line_from_all_others)
 TEST(a_forgotten_line_is_answered_by_the_core_that_modified_it)
 {
         struct rig *rig = rig_without_walks(3, 1, 1);
-
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
         forget_all(rig);
@@ -129,7 +122,6 @@ static void increment(struct rig *rig, uint64_t address, uint16_t more_instructi
                                          .slot = FIRST_SLOT};
         const struct access_site store = {
             .size_bytes = WORD_BYTES, .position = 2, .kind = ACCESS_STORE};
-
         rig->hot.ready[FIRST_SLOT] = 0;
         run_access(rig, &load, address);
         load_stored(rig, &load, address);
@@ -179,7 +171,6 @@ TEST(words_of_one_line_slow_each_other_down)
         uint64_t hitm, hitm_apart;
         uint64_t together = count_up(same_line, GATE_CYCLES, &hitm);
         uint64_t alone = count_up(apart, GATE_CYCLES, &hitm_apart);
-
         assert_int_equal(hitm_apart, 0);
         assert_true(together < alone * 3 / 4);
         assert_true(hitm > together / 20);
@@ -190,7 +181,6 @@ TEST(the_length_of_turns_does_not_show)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         uint64_t hitm;
-
         for (uint32_t nodes = 1; nodes <= 2; nodes++) {
                 uint64_t count = count_up_on(nodes, same_line, GATE_CYCLES, &hitm);
                 uint64_t count_short =
@@ -203,7 +193,6 @@ TEST(a_far_core_slows_down_more)
 {
         const uint64_t same_line[2] = {MIB, MIB + WORD_BYTES};
         uint64_t hitm;
-
         assert_true(count_up_on(2, same_line, GATE_CYCLES, &hitm) <
                     count_up(same_line, GATE_CYCLES, &hitm));
 }
@@ -215,7 +204,6 @@ static void add_atomically(struct rig *rig, uint32_t thread)
                                          .kind = ACCESS_UPDATE,
                                          .locked = true,
                                          .slot = FIRST_SLOT};
-
         rig->hot.ready[FIRST_SLOT] = 0;
         run_access(rig, &site, MIB);
         thread_serialise(&rig->hot, rig->threads[thread], rig->hot.instructions, 0,
@@ -231,7 +219,6 @@ static double addition_cycles(uint32_t count, double hold_percent)
         struct simpmu_params params = params_without_walks();
         const uint64_t turns = 40, first = 10;
         uint64_t additions = 0;
-
         params.lock_cycles = 20;
         params.hitm_hold_percent = hold_percent;
         struct rig *rig = rig_new(&params, count, NO_SAMPLES, 1);
@@ -268,7 +255,6 @@ TEST(only_writes_take_lines)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
         const uint64_t *hitm = &rig->threads[1]->counters.loads_at[SIMPMU_LEVEL_HITM];
-
         for (uint64_t turn = 1; turn <= 40; turn++) {
                 run_thread(rig, 0);
                 while (now_cycles(rig, 0) < turn * GATE_CYCLES)
@@ -288,7 +274,6 @@ TEST(only_writes_take_lines)
 TEST(a_fight_ends)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
-
         for (uint64_t turn = 1; turn <= 20; turn++) {
                 for (uint32_t thread = 0; thread < 2; thread++) {
                         run_thread(rig, thread);
@@ -306,7 +291,6 @@ TEST(a_fight_ends)
 TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
-
         on_core(rig, 0, ACCESS_LOAD, 2 * MIB); /* the first cycle is none of a fight */
         on_core(rig, 1, ACCESS_STORE, MIB);
         on_core(rig, 0, ACCESS_LOAD, MIB);
@@ -320,7 +304,6 @@ TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 TEST(a_line_that_is_handed_over_once_is_no_fight)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
         touch(rig, ACCESS_STORE, MIB, SETTLE);

@@ -43,7 +43,6 @@ static enum contest_outcome use(struct rival *rival, uint64_t line, uint64_t tim
 {
         const struct contest_access access = {
             .core = rival->core, .line = line, .time = time, .writes = writes};
-
         return contest_use(&contests, &rival->contenders, &access, loss);
 }
 
@@ -52,7 +51,6 @@ static void use_in_stretch(struct rival *rival, uint64_t line, uint64_t number,
                            uint32_t times, bool writes)
 {
         struct contest_loss loss;
-
         for (uint32_t i = 0; i < times; i++)
                 (void)use(rival, line, number * STRETCH + i * STRETCH / times, writes,
                           &loss);
@@ -64,7 +62,6 @@ static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t n
 {
         struct contest_loss loss;
         uint32_t losses = 0;
-
         (void)use(rival, line, number * STRETCH, writes, &loss);
         for (uint32_t slot = 16; slot < STRETCH; slot += 16)
                 losses += use(rival, line, number * STRETCH + slot, writes, &loss) ==
@@ -76,7 +73,6 @@ static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t n
 static void settle(struct rival *rival, uint64_t line, uint64_t number)
 {
         struct contest_loss loss;
-
         (void)use(rival, line, number * STRETCH, false, &loss);
 }
 
@@ -84,7 +80,6 @@ static void settle(struct rival *rival, uint64_t line, uint64_t number)
 static uint32_t losses_to_another(bool other_writes, bool writes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
-
         begin(NULL);
         for (int i = 0; i < 10; i++)
                 settle(&own, LINE, 100);
@@ -110,7 +105,6 @@ TEST(lines_are_told_apart)
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t set = cache_spread(LINE) & (CONTESTED_LINES - 2);
         uint64_t neighbour = LINE + 1;
-
         while ((cache_spread(neighbour) & (CONTESTED_LINES - 2)) != set)
                 neighbour++;
         settle(&own, LINE, 100);
@@ -135,7 +129,6 @@ TEST(lines_are_told_apart)
 static uint32_t losses_ahead(uint64_t every, bool other_writes, bool writes)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
-
         begin(NULL);
         for (uint64_t number = 101; number <= 120; number += every)
                 use_in_stretch(&other, LINE, number, 8, other_writes);
@@ -160,7 +153,6 @@ TEST(a_core_ahead_goes_by_the_last_turn)
 TEST(a_turn_says_nothing_of_the_next)
 {
         struct rival other = {.core = 1}, own = {.core = 0};
-
         for (uint64_t first = 101; first <= 401; first += 100) {
                 bool writes = first >= 301;
 
@@ -180,7 +172,6 @@ TEST(a_line_comes_back_after_all_others_had_it)
         struct rival own = {.core = 0};
         struct contest_loss loss = {0};
         uint32_t slot = 0;
-
         settle(&own, LINE, 100);
         for (uint32_t i = 0; i < 3; i++)
                 use_in_stretch(&others[i], LINE, 100, 8, true);
@@ -204,7 +195,6 @@ TEST(requests_gather_while_a_core_waits)
         struct contest_access access = {
             .core = 0, .line = LINE, .time = first, .arrival = arrival, .writes = true};
         struct contest_loss loss;
-
         settle(&own, LINE, 100);
         use_in_stretch(&other, LINE, 100, 8, true);
         for (; access.time < arrival; access.time += 16)
@@ -221,7 +211,6 @@ TEST(a_contest_is_over_when_nobody_else_comes)
         struct rival other = {.core = 1}, own = {.core = 0};
         const uint64_t over = (101 + STRETCHES_BEHIND) * STRETCH;
         struct contest_loss loss;
-
         use_in_stretch(&other, LINE, 100, 8, true);
         (void)use(&own, LINE, over - 2, false, &loss);
         assert_int_equal(use(&own, LINE, over - 1, false, &loss), CONTEST_KEEPS);

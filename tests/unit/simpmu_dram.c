@@ -19,7 +19,6 @@ static struct dram memory(double channels, double turnaround_ns, double write_ba
             .turnaround_slots = turnaround_ns,
             .write_batch = write_batch,
         };
-
         dram_init(&dram, &timing, 1, READERS, allocate);
         return dram;
 }
@@ -29,7 +28,6 @@ static double latency_at(struct dram dram, double period_ns, int reads_per_write
 {
         const int reads = 200000;
         uint64_t latency = 0;
-
         for (int i = 0; i < reads; i++) {
                 uint64_t now = (uint64_t)(i * period_ns);
                 dram_tick(&dram, now);
@@ -62,7 +60,6 @@ TEST(writes_and_turn_rounds_take_time)
 {
         const double period = 10;
         const double utilisation = (1.5 * LINE_NS + 0.5 * 32 / 8 / 2) / period;
-
         assert_near(latency_at(memory(2, 32, 8), period, 2),
                     queued(utilisation, 2 * LINE_NS), 0.02);
 }
@@ -73,7 +70,6 @@ TEST(writes_alone_need_no_turn_rounds)
         struct dram dram = memory(2, 320, 8);
         const uint64_t writes = 200000, warm = writes / 2;
         uint64_t done = 0, warm_at = 0;
-
         for (uint64_t i = 0; i < writes; i++) {
                 uint64_t now = done > IDLE_NS ? done - (uint64_t)IDLE_NS : 0;
                 dram_tick(&dram, now);
@@ -89,7 +85,6 @@ static double mean_latency_beside_bursts(struct dram dram, uint64_t period_ns, i
 {
         const int reads = 200000, settled = reads / 2;
         uint64_t latencies = 0;
-
         for (int i = 0; i < reads; i++) {
                 uint64_t now = (uint64_t)i * period_ns;
                 dram_tick(&dram, now);
@@ -109,7 +104,6 @@ TEST(bursts_of_writes_count_at_their_mean_rate)
         const uint64_t period_ns = 8;
         const double utilisation = 1.5 * LINE_NS / (double)period_ns;
         const int bursts[] = {1, 8, 100, 128, 256}; /* memory does 256 lines in 1024 ns */
-
         for (size_t i = 0; i < LENGTH(bursts); i++)
                 assert_near(
                     mean_latency_beside_bursts(memory(4, 0, 1), period_ns, bursts[i]),
@@ -161,7 +155,6 @@ static uint64_t run_readers(struct dram *dram, struct reader *readers, size_t co
                             uint64_t end, uint64_t settled)
 {
         uint64_t lines = 0;
-
         for (uint64_t turn = TURN_NS; turn <= end; turn += TURN_NS) {
                 dram_set_others(dram, count > 1 ? turn - TURN_NS : DRAM_NO_OTHERS);
                 for (size_t i = 0; i < count; i++) {
@@ -183,7 +176,6 @@ TEST(no_load_waits_for_more_than_is_under_way)
 {
         const uint32_t stores_under_way[] = {4, 12, 24};
         const uint64_t end = 2000000, settled = 100000;
-
         for (size_t k = 0; k < LENGTH(stores_under_way); k++) {
                 struct dram dram = memory(2, 0, 1);
                 struct reader readers[READERS];
@@ -211,7 +203,6 @@ TEST(no_load_waits_for_more_than_is_under_way)
 static int compare_times(const void *a, const void *b)
 {
         const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
         return x < y ? -1 : x > y;
 }
 
@@ -237,7 +228,6 @@ static uint64_t here_and_there(uint64_t line)
 static uint64_t by_turns(uint64_t line)
 {
         const uint64_t of_turn = 2 * TURN_NS / (uint64_t)LINE_NS;
-
         return line / (4 * of_turn) * TURN_NS + line % of_turn * (uint64_t)LINE_NS / 2;
 }
 
@@ -285,7 +275,6 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
         const double batch = 16, turnaround_ns = 64;
         const double line_ns = LINE_BYTES / 4.0; /* at 4 GB/s */
         struct simpmu_params params = default_params();
-
         params.dram_bandwidth_gbs = 4;
         params.dram_turnaround_ns = turnaround_ns;
         params.dram_write_batch = batch;
@@ -313,7 +302,6 @@ typedef void step_fn(struct rig *rig, uint64_t address, uint64_t step);
 static void read_and_write_streams(struct rig *rig, uint64_t address, uint64_t step)
 {
         const uint64_t apart = 256 * MIB;
-
         address += step * LINE_BYTES;
         touch_at(rig, 1, ACCESS_LOAD, address, 12);
         touch_at(rig, 2, ACCESS_LOAD, address + apart, 12);
@@ -333,7 +321,6 @@ static void have_pages_written(struct rig *rig, uint64_t address, uint64_t step)
         struct sim_thread *thread = rig->threads[rig->running];
         const uint64_t lines = PAGE / LINE_BYTES;
         uint64_t now = rig->hot.instructions + thread->stall;
-
         if (step % lines == 0)
                 thread_pause(thread,
                              kernel_write(&rig->machine, &rig->hot, thread, &system_call,
@@ -344,7 +331,6 @@ static uint64_t clock_of(const struct rig *rig, uint32_t thread)
 {
         uint64_t instructions =
             thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
-
         return instructions + rig->threads[thread]->stall;
 }
 
@@ -352,7 +338,6 @@ static uint64_t clock_of(const struct rig *rig, uint32_t thread)
 static double moved_gbs(struct rig *rig, step_fn *run_step)
 {
         uint64_t done[CORES] = {0}, lines = 0, last = 0;
-
         for (;;) {
                 uint32_t next = CORES;
                 for (uint32_t i = 0; i < CORES; i++) {

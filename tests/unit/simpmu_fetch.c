@@ -10,7 +10,6 @@ enum { CODE_LINE = 0x400000 >> LINE_SHIFT, LINE_INSTRUCTIONS = 16 };
 static struct rig *rig_with_front_end(const struct simpmu_params *params)
 {
         struct rig *rig = allocate(sizeof(*rig));
-
         machine_init(&rig->machine, params, 30, allocate, take_sample);
         fetch_begin(&rig->machine, true);
         rig->threads[0] = allocate(sizeof(*rig->threads[0]));
@@ -24,7 +23,6 @@ static struct rig *rig_with_front_end(const struct simpmu_params *params)
 static uint64_t lost_to(struct rig *rig, uint64_t line)
 {
         uint64_t before = rig->hot.fetched;
-
         fetch_line(&rig->machine, &rig->hot, rig->threads[0], line, LINE_INSTRUCTIONS);
         return rig->hot.fetched - before;
 }
@@ -41,7 +39,6 @@ TEST(decoded_code_is_at_hand)
 {
         const struct simpmu_params params = default_params();
         struct rig *rig = rig_with_front_end(&params);
-
         assert_false(is_known(rig, CODE_LINE));
         assert_true(lost_to(rig, CODE_LINE) > decoding);
         assert_true(is_known(rig, CODE_LINE));
@@ -54,7 +51,6 @@ TEST(code_beyond_the_op_cache_is_decoded)
         const struct simpmu_params params = default_params();
         const uint64_t fit = (uint64_t)params.op_cache_bytes / LINE_BYTES;
         struct rig *rig = rig_with_front_end(&params);
-
         for (uint64_t lines = fit; lines <= 2 * fit; lines += fit) {
                 for (uint64_t pass = 0; pass < 3; pass++) {
                         uint64_t lost = 0;
@@ -80,7 +76,6 @@ TEST(no_part_of_a_slot_is_lost)
 {
         const uint64_t lines = 10000;
         struct simpmu_params params = default_params();
-
         params.issue_width = 6;
         params.decode_width = 4;
         for (uint32_t instructions = 1; instructions <= 3; instructions += 2) {
@@ -108,7 +103,6 @@ TEST(code_in_use_stays_decoded)
             (uint64_t)(params.op_cache_bytes / LINE_BYTES / params.op_cache_ways);
         struct rig *rig = rig_with_front_end(&params);
         uint64_t lost = 0;
-
         (void)lost_to_generated(rig, CODE_LINE);
         for (uint64_t i = 1; i <= 2000; i++) {
                 uint64_t cold = CODE_LINE + i * sets;
@@ -129,7 +123,6 @@ TEST(lines_of_l2_come_ahead)
         struct rig *rig = rig_with_front_end(&params);
         struct sim_thread *thread = rig->threads[0];
         const uint64_t width = rig->machine.slots_per_cycle;
-
         for (uint64_t i = 0; i < 2 * lines; i++)
                 (void)lost_to(rig, CODE_LINE + i % lines);
         thread_mispredict(&rig->hot, thread, 0, 0, 1);
@@ -148,7 +141,6 @@ TEST(instructions_wait_for_the_front_end)
         const struct simpmu_params params = default_params();
         struct rig *rig = rig_with_front_end(&params);
         struct sim_thread *thread = rig->threads[0];
-
         rig->hot.fetched = thread->stall + 100;
         fetch_wait(&rig->hot, thread);
         assert_int_equal(rig->hot.stall, 100);

@@ -13,7 +13,6 @@ static double chase(const struct simpmu_params *params, bool in_time,
         struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
         const struct access_site site = {
             .size_bytes = WORD_BYTES, .position = -1, .kind = ACCESS_LOAD};
-
         for (uint64_t i = 0; i < STEPS; i++) {
                 const uint64_t address = (i * 7919 % STEPS) * 4096 * 3 + i % 64 * 64;
                 rig->hot.instructions += other_instructions;
@@ -46,7 +45,6 @@ TEST(data_in_time_waits_for_buffers_and_bandwidth_alone)
             /* or as DRAM does: 64 bytes at 1 GB/s take 64 ns, 128 cycles. */
             {true, 0, 1, 120, 140},
         };
-
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct simpmu_params params = default_params();
                 params.dram_bandwidth_gbs = cases[i].dram_gbs;

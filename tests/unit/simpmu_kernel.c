@@ -20,7 +20,6 @@ static enum page_kind every_page(uint64_t page, uint64_t *first, uint64_t *end)
 static struct rig *rig_with_kernel(uint32_t threads, uint32_t ldlat_cycles)
 {
         struct rig *rig;
-
         rig = rig_without_walks(threads, ldlat_cycles, 1);
         rig->machine.page_kind = every_page;
         kind_of_all = PAGE_IS_ZEROED;
@@ -33,7 +32,6 @@ static void write_by_kernel(struct rig *rig, uint64_t address, uint64_t bytes)
 {
         struct sim_thread *thread = rig->threads[rig->running];
         uint64_t now = rig->hot.instructions + thread->stall;
-
         thread_serve(thread, kernel_write(&rig->machine, &rig->hot, thread, &system_call,
                                           address, bytes, now));
 }
@@ -63,7 +61,6 @@ TEST(a_result_is_in_the_caches)
         } results[] = {{L1 / 2, SIMPMU_LEVEL_L1},
                        {L2 / 2, SIMPMU_LEVEL_L2},
                        {L3 / 2, SIMPMU_LEVEL_L3}};
-
         for (size_t i = 0; i < LENGTH(results); i++) {
                 struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
                 uint64_t lines = results[i].bytes / LINE_BYTES;
@@ -85,7 +82,6 @@ TEST(a_result_is_in_the_caches)
 TEST(only_parts_of_lines_are_read)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-
         touch(rig, ACCESS_STORE, START, 4);
         use_other_memory(rig, 4 * L3); /* the page's zeroes are in memory now */
         struct sim_counters before = counted(rig);
@@ -108,7 +104,6 @@ TEST(stores_to_fresh_pages)
         const uint64_t bytes = 64 * MIB, lines = bytes / LINE_BYTES;
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
         const struct simpmu_params *params = &rig->machine.params;
-
         walk(rig, ACCESS_STORE, START, bytes);
         assert_int_equal(counted(rig).page_faults, bytes / PAGE);
         assert_int_equal(counted(rig).dram_read_lines, 0);
@@ -130,7 +125,6 @@ TEST(stores_to_fresh_pages)
 TEST(loads_from_fresh_pages)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-
         walk(rig, ACCESS_LOAD, START, 64 * MIB);
         assert_int_equal(counted(rig).dram_read_lines, 0);
         assert_int_equal(counted(rig).dram_write_lines, 0);
@@ -143,7 +137,6 @@ TEST(loads_from_fresh_pages)
 TEST(pages_are_fresh_again)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-
         for (int pages = 1; pages <= 64; pages *= 64) {
                 walk(rig, ACCESS_STORE, START, (uint64_t)pages * PAGE);
                 for (uint64_t at = 0; at < (uint64_t)pages * PAGE; at += LINE_BYTES)
@@ -169,7 +162,6 @@ TEST(a_huge_page_is_zeroed_at_once)
 {
         struct rig *rig = rig_with_kernel(1, 1);
         const uint64_t asked = START + 100 * PAGE;
-
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         touch(rig, ACCESS_STORE, asked, 4);
         walk(rig, ACCESS_LOAD, asked + LINE_BYTES, PAGE - LINE_BYTES);
@@ -182,7 +174,6 @@ TEST(a_huge_page_is_zeroed_at_once)
 static struct rig *rig_with_huge_page(void)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         touch(rig, ACCESS_STORE, START, 4);
         return rig;
@@ -205,7 +196,6 @@ static bool is_in_l1(const struct rig *rig, uint64_t address)
 static void assert_one_page_is_zeroed(struct rig *rig, uint64_t fresh)
 {
         uint64_t written;
-
         use_other_memory(rig, 4 * L3); /* nothing modified is in the caches now */
         written = counted(rig).dram_write_lines;
         touch(rig, ACCESS_STORE, fresh, 4);
@@ -237,7 +227,6 @@ TEST(a_part_of_a_huge_page_comes_back_alone)
 TEST(touched_pages_do_not_become_a_huge_one)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
-
         touch(rig, ACCESS_STORE, START, 4);
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         assert_false(pages_huge(&rig->machine.pages, START / PAGE));
@@ -251,7 +240,6 @@ TEST(touched_pages_do_not_become_a_huge_one)
 TEST(other_cores_lose_what_is_written)
 {
         struct rig *rig = rig_with_kernel(2, 1);
-
         touch(rig, ACCESS_STORE, START, 4);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, START, 4000);
@@ -270,7 +258,6 @@ TEST(prefetches_touch_nothing)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
         const struct access_site site = {.position = -1, .size_bytes = 1};
-
         prefetch_instruction(&rig->machine, &rig->hot, rig->threads[0], &site,
                              PREFETCH_INTO_L1, START);
         assert_int_equal(counted(rig).dram_read_lines, 0);
@@ -286,7 +273,6 @@ static struct rig *rig_with_prices(double fault_ns, double copy_gbs)
 {
         struct simpmu_params params = default_params();
         struct rig *rig;
-
         params.kernel_fault_ns = fault_ns;
         params.kernel_copy_gbs = copy_gbs;
         rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -305,7 +291,6 @@ TEST(a_first_touch_has_its_price)
 {
         const double way_ns = 1000, zeroing_ns = PAGE / 4.0; /* at 4 GB/s */
         struct rig *rig = rig_with_prices(way_ns, 4);
-
         touch(rig, ACCESS_STORE, START + 100, 4);
         assert_near(fault_ns_of(rig), way_ns + zeroing_ns, 0.01);
         assert_int_equal(last_fault.address, START + 100);
@@ -324,7 +309,6 @@ TEST(a_first_touch_has_its_price)
 TEST(a_huge_page_is_one_fault)
 {
         struct rig *rig = rig_with_prices(1000, 4);
-
         pages_set_huge(&rig->machine.pages, START / PAGE, BLOCK_PAGES, true);
         for (uint64_t page = 0; page < BLOCK_PAGES; page++)
                 touch(rig, ACCESS_STORE, START + page * PAGE, 4);
@@ -337,7 +321,6 @@ TEST(a_huge_page_is_one_fault)
 TEST(pages_of_files_come_together)
 {
         struct rig *rig = rig_with_prices(1000, 4);
-
         kind_of_all = PAGE_IS_OF_FILE;
         for (uint64_t page = 0; page < 64; page++)
                 touch(rig, ACCESS_LOAD, START + page * PAGE, 4);

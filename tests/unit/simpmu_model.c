@@ -24,7 +24,6 @@ TEST(bytes_written_are_written_back)
 {
         const uint64_t written = 32 * MIB;
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         for (uint64_t at = 0; at < written; at += WORD_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
         /* Clean lines evict the dirty lines that are still in the caches. */
@@ -40,7 +39,6 @@ TEST(a_forked_child_writes_nothing_of_its_parent_back)
 {
         const uint64_t written = MIB, own = 4 * KIB;
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         for (uint64_t at = 0; at < written; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 4);
         touch(rig, ACCESS_STORE, 0, 8000);
@@ -59,7 +57,6 @@ TEST(odd_number_of_sets_keeps_what_fits)
 {
         struct cache cache;
         uint64_t lines = 57344ull * 11, kept = 0;
-
         cache_init(&cache, lines, 11, true, allocate);
         for (uint64_t line = 0; line < lines / 2; line++)
                 (void)cache_insert(&cache, line, false);
@@ -71,7 +68,6 @@ TEST(odd_number_of_sets_keeps_what_fits)
 TEST(victims_keep_their_line_number)
 {
         const uint32_t set_counts[] = {1, 7, 64, 57344};
-
         for (size_t i = 0; i < LENGTH(set_counts); i++) {
                 struct cache cache;
                 cache_init(&cache, set_counts[i], 1, i == 3, allocate);
@@ -90,7 +86,6 @@ TEST(chase_has_one_miss_outstanding)
 {
         const uint64_t steps = 100000;
         struct rig *rig = rig_without_walks(1, NO_SAMPLES, 1);
-
         for (uint64_t step = 0; step < steps; step++)
                 chase_step(rig, scattered(step, 64 * MIB));
         const uint64_t *value = read_counters(rig, 0);
@@ -107,7 +102,6 @@ TEST(independent_misses_fill_the_buffers_or_the_queue_beyond_l2)
         const uint64_t loads = 100000;
         struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-
         load_scattered(rig, loads, 4);
         const uint64_t *value = read_counters(rig, 0);
         assert_near(per_cycle(value, SIMPMU_PENDING), params.lfb_entries, 0.02);
@@ -131,7 +125,6 @@ static const double *chase_with_multiplications(uint32_t operations, bool indepe
         const uint64_t bytes = MIB, steps = 50000, multiply_cycles = 3;
         struct simpmu_params params = params_without_walks();
         double *value = allocate(SIMPMU_COUNTER_COUNT * sizeof(*value));
-
         params.l2_bytes = 16 * KIB;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         uint64_t cycle = rig->machine.slots_per_cycle;
@@ -157,7 +150,6 @@ TEST(stall_counters_are_as_m17_found_them)
 {
         const double latency = 60, multiplications = 24, chain = 3 * multiplications;
         const double *value = chase_with_multiplications(0, true);
-
         assert_near(value[SIMPMU_CYCLES], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L1D], latency, 0.02);
         assert_near(value[SIMPMU_STALLS_L2], latency, 0.02);
@@ -179,7 +171,6 @@ TEST(missing_stores_stall_for_the_store_buffer)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         const uint64_t lines = 50000;
-
         for (uint64_t i = 0; i < lines; i++)
                 touch(rig, ACCESS_STORE, scattered(i, 64 * MIB), 1);
         const uint64_t *value = read_counters(rig, 0);
@@ -194,7 +185,6 @@ static double cycles_behind_a_missing_store(enum access_kind others, uint32_t pl
 {
         const uint64_t groups = 2000;
         struct simpmu_params params = params_without_walks();
-
         params.store_buffer_entries = places;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         touch(rig, others, 0, 10000);
@@ -225,7 +215,6 @@ TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
         const uint64_t bytes = 64 * KIB, passes = 50, line_cycles = 8;
         const uint64_t half = LINE_BYTES / 2, lines = passes * (bytes / LINE_BYTES + 2);
         struct simpmu_params params = default_params();
-
         params.lfb_entries = 8;
         params.l2_bytes_per_cycle = LINE_BYTES / (double)line_cycles;
         for (uint64_t later_cycles = 0; later_cycles <= 560; later_cycles += 20) {
@@ -253,7 +242,6 @@ TEST(loads_far_ahead_leave_a_stream_its_bandwidth)
 TEST(reorder_window_bounds_the_overlap)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         load_scattered(rig, 50000, 56);
         const uint64_t *value = read_counters(rig, 0);
         assert_in_range(value[SIMPMU_PENDING] * 100 / value[SIMPMU_CYCLES], 300, 450);
@@ -263,7 +251,6 @@ TEST(reorder_window_bounds_the_overlap)
 TEST(further_words_of_a_line_hit_its_fill_buffer)
 {
         struct rig *rig = default_rig(1, 20, 1);
-
         touch(rig, ACCESS_LOAD, MIB, 1);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
         assert_true(last_sample.translation > TLB_STLB_HIT);
@@ -281,7 +268,6 @@ TEST(further_words_hit_where_one_load_waits)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         const size_t words = LINE_BYTES / WORD_BYTES;
-
         rig->machine.one_load_waits = true;
         touch(rig, ACCESS_LOAD, MIB, 1);
         const uint64_t *before = read_counters(rig, 0);
@@ -313,7 +299,6 @@ static void sum_stalls(const struct sim_sample *sample)
 static struct rig *rig_that_sums_stalls(uint64_t period)
 {
         struct rig *rig = default_rig(1, 1, period);
-
         rig->machine.on_sample = sum_stalls;
         rig->machine.samples_stalls = true;
         stall_of_chase = stall_of_others = 0;
@@ -325,7 +310,6 @@ TEST(time_is_sampled_at_the_load_that_is_waited_for)
 {
         const uint64_t steps = 4000;
         struct rig *rig = rig_that_sums_stalls(97);
-
         for (uint64_t i = 0; i < steps; i++) {
                 chase_step(rig, MIB + i * 4 * LINE_BYTES);
                 touch_at(rig, 1, ACCESS_LOAD, 1024 * MIB + i * 4 * LINE_BYTES, 4);
@@ -339,7 +323,6 @@ TEST(time_is_sampled_at_the_load_that_is_waited_for)
 TEST(a_latency_that_others_hide_counts_nothing)
 {
         const uint64_t lines = 1024, passes = 20;
-
         for (int chased = 0; chased < 2; chased++) {
                 struct rig *rig = rig_that_sums_stalls(1);
                 for (uint64_t i = 0; i < lines * passes; i++) {
@@ -366,7 +349,6 @@ TEST(loads_that_nothing_waits_for_count_their_slots)
         const uint64_t loads = 8000, apart = 3;
         const struct simpmu_params params = default_params();
         struct rig *rig = rig_that_sums_stalls(1);
-
         touch_at(rig, 1, ACCESS_LOAD, MIB, 1);
         touch_at(rig, 1, ACCESS_LOAD, MIB, 1000); /* the line has come, and all retired */
         stall_of_chase = stall_of_others = 0;
@@ -385,7 +367,6 @@ static uint64_t stall_after_branch(uint64_t branches, uint64_t cost,
                                    uint64_t instructions)
 {
         struct rig *rig = rig_that_sums_stalls(1);
-
         for (uint64_t i = 0; i < 2 * branches; i++) {
                 if (i == branches) /* all that waited for memory has retired */
                         stall_of_chase = stall_of_others = 0;
@@ -404,7 +385,6 @@ TEST(the_first_instruction_after_a_wrong_prediction_has_its_time)
         const uint64_t branches = 100, cost = 56;
         struct simpmu_params params = default_params();
         uint64_t l1d_slots = (uint64_t)(params.l1d_latency_cycles * params.issue_width);
-
         assert_in_range(stall_after_branch(branches, cost, 0), branches * cost,
                         branches * (cost + 1 + l1d_slots));
         assert_in_range(stall_after_branch(branches, cost, 1), branches,
@@ -437,7 +417,6 @@ TEST(a_load_waits_for_a_store_of_a_part_of_it)
 {
         const uint64_t cycles = 30;
         const uint64_t slots = cycles * (uint64_t)default_params().issue_width;
-
         assert_in_range(latency_after_store(cycles, 0, 4), slots - 1, slots + 1);
         assert_in_range(latency_after_store(cycles, 7, 1), slots - 1, slots + 1);
         assert_int_equal(latency_after_store(cycles, 0, 8), 0);
@@ -448,7 +427,6 @@ TEST(a_load_waits_for_a_store_of_a_part_of_it)
 TEST(a_load_across_a_line_border_counts_once)
 {
         struct rig *rig = default_rig(1, 20, 1);
-
         touch(rig, ACCESS_LOAD, MIB - WORD_BYTES / 2, 1);
         const uint64_t *value = read_counters(rig, 0);
         assert_int_equal(value[SIMPMU_DRAM_READ], 2 * LINE_BYTES);
@@ -469,7 +447,6 @@ TEST(a_load_across_a_line_border_counts_once)
 TEST(two_threads_on_a_core_share_no_clock)
 {
         struct simpmu_params params = default_params();
-
         params.cores = 1;
         struct rig *rig = rig_new(&params, 2, 1, 1);
         run_thread(rig, 0);
@@ -490,7 +467,6 @@ static double stream(struct rig *rig, uint64_t lines,
                      uint64_t value[SIMPMU_COUNTER_COUNT])
 {
         uint64_t done[THREADS_MAX] = {0}, total = 0, end = 0;
-
         for (uint64_t turn = 0; total < lines * rig->count; turn++) {
                 uint32_t slowest = 0;
                 for (uint32_t i = 1; i < rig->count; i++) {
@@ -521,7 +497,6 @@ TEST(many_streams_share_the_bandwidth)
 {
         struct simpmu_params params = default_params();
         uint64_t alone[SIMPMU_COUNTER_COUNT], together[SIMPMU_COUNTER_COUNT];
-
         struct rig *one = rig_new(&params, 1, NO_SAMPLES, 1);
         struct rig *many = rig_new(&params, 8, NO_SAMPLES, 1);
         double of_one = stream(one, 100000, alone);
@@ -541,7 +516,6 @@ TEST(many_streams_share_the_bandwidth)
 TEST(a_flushed_line_comes_from_memory_again)
 {
         struct rig *rig = default_rig(2, 1, 1);
-
         touch(rig, ACCESS_STORE, MIB, 4000);
         run_thread(rig, 1);
         touch(rig, ACCESS_LOAD, 2 * MIB, 4000);
@@ -563,7 +537,6 @@ TEST(flushes_long_ago_hold_up_no_loads)
 {
         const uint64_t lines = 1000, written_cycles = 100000;
         struct simpmu_params params = default_params();
-
         params.l2_queue_entries = 6;
         params.dram_write_ns = DRAM_NS;
         struct rig *rig = rig_new(&params, 1, 1, 1);
@@ -590,7 +563,6 @@ static const uint64_t *read_words(uint32_t prefetchers, bool in_order, uint64_t 
                                   uint16_t instructions)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         rig->machine.prefetch = prefetchers;
         for (uint64_t i = 0; i < lines; i++) {
                 uint64_t line = in_order ? i * LINE_BYTES : scattered(i, 64 * MIB);
@@ -604,7 +576,6 @@ TEST(prefetching_makes_a_stream_faster_but_reads_no_more)
 {
         const uint64_t lines = 65536;
         const uint64_t *without = read_words(0, true, lines, 40);
-
         assert_int_equal(without[SIMPMU_DRAM_READ], lines * LINE_BYTES);
         for (uint32_t i = 0; i < SIMPMU_PREFETCHER_COUNT; i++) {
                 const uint64_t *with = read_words(1u << i, true, lines, 40);
@@ -622,7 +593,6 @@ TEST(prefetchers_of_streams_leave_scattered_lines_alone)
         const uint32_t streams =
             1u << SIMPMU_L1_NEXT | 1u << SIMPMU_L1_IP_STRIDE | 1u << SIMPMU_L2_STREAMER;
         const uint64_t *value = read_words(streams, false, lines, 8);
-
         assert_near((double)value[SIMPMU_DRAM_READ], (double)lines * LINE_BYTES, 0.05);
         value = read_words(1u << SIMPMU_L2_ADJACENT, false, lines, 8);
         assert_true(value[SIMPMU_DRAM_READ] > lines * LINE_BYTES * 3 / 2);
@@ -633,7 +603,6 @@ static double cycles_in_blocks(uint64_t lines, uint64_t step, uint32_t prefetche
 {
         const uint64_t loads = 32768;
         struct simpmu_params params = default_params();
-
         params.page_walk_cycles = 0;
         params.l2_queue_entries = 64;
         params.stream_lines = 64;
@@ -651,7 +620,6 @@ static double cycles_in_blocks(uint64_t lines, uint64_t step, uint32_t prefetche
 TEST(streams_are_followed_through_disorder_of_a_few_lines)
 {
         const uint32_t streamer = 1u << SIMPMU_L2_STREAMER;
-
         double in_order = cycles_in_blocks(16, 1, streamer);
         assert_true(in_order < DRAM_CYCLES / 4);
         assert_near(cycles_in_blocks(8, 3, streamer), in_order, 0.1);
@@ -667,7 +635,6 @@ TEST(streams_are_followed_through_disorder_of_a_few_lines)
 static struct rig *rig_with_ip_stride(void)
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
-
         rig->machine.prefetch = 1u << SIMPMU_L1_IP_STRIDE;
         return rig;
 }
@@ -676,7 +643,6 @@ static struct rig *rig_with_ip_stride(void)
 TEST(a_stride_is_followed_within_the_page)
 {
         const int64_t strides[] = {64, 192, 256, 2048, -256};
-
         for (size_t i = 0; i < LENGTH(strides); i++) {
                 struct rig *rig = rig_with_ip_stride();
                 const uint64_t step = (uint64_t)llabs(strides[i]);
@@ -733,7 +699,6 @@ static double cycles_of_streams(const struct streams *kernel, uint64_t start)
         const uint64_t settled = 640 * KIB, bytes = 256 * KIB, step = 16;
         struct simpmu_params params = default_params();
         uint64_t before = 0;
-
         params.l2_queue_entries = STREAM_PLACES;
         params.l2_bytes = 64 * KIB;
         params.l3_bytes = 512 * KIB;
@@ -765,7 +730,6 @@ TEST(streams_fill_the_queue_from_every_start)
         const struct streams kernels[] = {
             {1, false}, {1, true}, {2, true}, {3, true}}; /* load, store, copy, triad */
         const uint64_t starts = 50;
-
         for (size_t i = 0; i < LENGTH(kernels); i++) {
                 double under_way =
                     kernels[i].arrays * DRAM_NS + (kernels[i].stores ? WRITE_NS : 0);
@@ -784,7 +748,6 @@ TEST(streams_fill_the_queue_from_every_start)
 TEST(strides_beyond_2_kib_and_stores_are_not_followed)
 {
         const uint64_t steps = 1000;
-
         struct rig *rig = rig_with_ip_stride();
         for (uint64_t i = 0; i < steps; i++) {
                 touch_at(rig, 1, ACCESS_LOAD, MEMORY_OF(1) + i * (2048 + 64), AT_LEISURE);
@@ -804,7 +767,6 @@ TEST(locked_instructions_wait_for_all_before)
         const uint64_t stores = 5000, cost_cycles = 20;
         const enum access_kind kinds[] = {ACCESS_LOAD, ACCESS_STORE};
         struct simpmu_params params = params_without_walks();
-
         params.lock_cycles = (double)cost_cycles;
         for (int i = 0; i < 2; i++) {
                 struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -830,7 +792,6 @@ TEST(locked_instructions_wait_for_all_before)
 static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t address)
 {
         const struct access_site site = {.size_bytes = 1, .slot = UNUSED_VALUE};
-
         prefetch_instruction(&rig->machine, &rig->hot, rig->threads[rig->running], &site,
                              into, address);
 }
@@ -839,7 +800,6 @@ static void prefetch_by_hand(struct rig *rig, enum prefetch_into into, uint64_t 
 static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructions)
 {
         struct rig *rig = rig_without_walks(1, 1, 1);
-
         prefetch_by_hand(rig, into, MIB);
         rig->hot.instructions += instructions;
         touch(rig, ACCESS_LOAD, MIB, 1);
@@ -853,7 +813,6 @@ static enum simpmu_level level_after(enum prefetch_into into, uint16_t instructi
 TEST(a_software_prefetch_brings_its_line)
 {
         const uint16_t long_after = 8 * DRAM_CYCLES, soon_after = 2 * DRAM_CYCLES;
-
         assert_int_equal(level_after(PREFETCH_INTO_L1, long_after), SIMPMU_LEVEL_L1);
         assert_int_equal(level_after(PREFETCH_TO_WRITE, long_after), SIMPMU_LEVEL_L1);
         assert_int_equal(level_after(PREFETCH_INTO_L2, long_after), SIMPMU_LEVEL_L2);
@@ -867,7 +826,6 @@ TEST(software_prefetches_wait_for_fill_buffers)
         const uint64_t lines = 12000;
         const struct simpmu_params params = params_without_walks();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-
         for (uint64_t i = 1; i <= lines; i++) {
                 prefetch_by_hand(rig, PREFETCH_INTO_L1, scattered(i, 64 * MIB) + MIB);
                 rig->hot.instructions++;
@@ -886,7 +844,6 @@ TEST(samples_come_at_the_period_with_jitter)
         struct rig *rig = default_rig(1, 30, period);
         uint64_t shortest = UINT64_MAX, longest = 0;
         struct sampler sampler;
-
         load_scattered(rig, 100000, 4);
         assert_near((double)samples_taken, 100000.0 / (double)period, 0.03);
         sampler_init(&sampler, period, 7);
@@ -903,7 +860,6 @@ TEST(samples_come_at_the_period_with_jitter)
 TEST(loads_below_ldlat_are_not_counted)
 {
         struct rig *rig = default_rig(1, DRAM_CYCLES - 50, 1);
-
         for (int pass = 0; pass < 4; pass++) {
                 for (uint64_t at = 0; at < 128 * KIB; at += LINE_BYTES)
                         chase_step(rig, at);
@@ -916,7 +872,6 @@ TEST(a_load_of_a_pending_store_is_not_slow_itself)
         const uint64_t variable = 1024 * MIB, steps = 20000;
         const uint32_t period = 1;
         struct rig *rig = rig_without_walks(1, 20, period);
-
         for (uint64_t i = 0; i < steps; i++)
                 chase_through_memory_step(rig, variable, i * 4096);
         /* The chain takes the time that it takes ... */
@@ -939,7 +894,6 @@ static double chain_cycles(const struct simpmu_params *params,
         const uint64_t turns = 10000;
         struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
         const uint64_t width = rig->machine.slots_per_cycle;
-
         touch(rig, ACCESS_STORE, MIB, 1);
         rig->hot.instructions += 10000;
         uint64_t begin = now_cycles(rig, 0);
@@ -962,7 +916,6 @@ static double chain_cycles(const struct simpmu_params *params,
 static struct simpmu_params forwarding_params(enum renaming renaming)
 {
         struct simpmu_params params = default_params();
-
         params.forward_cycles = 7;
         params.forward_vector_cycles = 9;
         params.forward_renamed_cycles = 0;
@@ -1015,7 +968,6 @@ TEST(a_chain_through_memory_takes_its_time)
             {RENAMES_GENERAL, any, any, 2, 2, 0, 4, 11},
             {RENAMES_GENERAL, FORM_VECTOR, FORM_VECTOR, 8, 8, 0, 4, 13},
         };
-
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct simpmu_params params = forwarding_params(cases[i].renaming);
                 const struct access_site load =
@@ -1036,7 +988,6 @@ TEST(a_value_stored_long_before_is_there)
         const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
-
         rig->hot.instructions = 10000;
         stored_note(&rig->hot, MIB, FORM_UNKNOWN, 9000);
         load_stored(rig, &load, MIB);
@@ -1054,7 +1005,6 @@ TEST(stored_values_stay_with_their_thread)
         const struct simpmu_params params = forwarding_params(RENAMES_NOTHING);
         struct rig *rig = rig_new(&params, 2, NO_SAMPLES, 1);
         const struct access_site load = form_site(ACCESS_LOAD, FORM_UNKNOWN, WORD_BYTES);
-
         stored_note(&rig->hot, MIB, FORM_UNKNOWN, 100000);
         run_thread(rig, 1);
         load_stored(rig, &load, MIB);
@@ -1065,7 +1015,6 @@ TEST(stored_values_stay_with_their_thread)
 TEST(what_passes_is_recent_in_l1)
 {
         const uint64_t lines = 2048, loads = 2000;
-
         for (uint32_t sets = 48; sets <= 64; sets += 16) {
                 struct simpmu_params params = default_params();
                 params.l1d_bytes = (uint64_t)sets * 8 * LINE_BYTES;
@@ -1094,7 +1043,6 @@ TEST(lines_at_the_size_of_l1_pass_both)
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         const uint64_t addresses[] = {MIB, MIB + (uint64_t)params.l1d_bytes};
-
         for (int round = 0; round < 2; round++) {
                 for (int i = 0; i < 2; i++) {
                         touch(rig, ACCESS_STORE, addresses[i], 400);
@@ -1115,7 +1063,6 @@ static const uint64_t *scattered_accesses(bool caches_only, enum access_mode mod
 {
         struct rig *rig = default_rig(1, NO_SAMPLES, 1);
         uint64_t random = 1;
-
         rig->machine.one_load_waits = caches_only;
         for (uint32_t i = 0; i < 100000; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
@@ -1144,7 +1091,6 @@ TEST(modes_agree_with_the_general_one)
 {
         const size_t bytes = SIMPMU_COUNTER_COUNT * sizeof(uint64_t);
         const uint64_t *general = scattered_accesses(false, ACCESS_IN_GENERAL);
-
         assert_true(general[SIMPMU_L1_MISS] > 20000 && general[SIMPMU_FB_HIT] > 100);
         assert_memory_equal(scattered_accesses(false, ACCESS_IN_COMMON), general, bytes);
         assert_memory_equal(scattered_accesses(true, ACCESS_OF_CACHES),
@@ -1155,7 +1101,6 @@ TEST(mode_follows_from_what_the_run_needs)
 {
         struct simpmu_params params = default_params();
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
-
         assert_int_equal(access_mode_of(&rig->machine), ACCESS_IN_COMMON);
         rig->machine.one_load_waits = true;
         assert_int_equal(access_mode_of(&rig->machine), ACCESS_OF_CACHES);

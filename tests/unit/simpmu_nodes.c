@@ -9,7 +9,6 @@
 static struct simpmu_params two_nodes(void)
 {
         struct simpmu_params params = params_without_walks();
-
         params.cores = CORES_OF_NODE;
         params.nodes = 2;
         return params;
@@ -24,7 +23,6 @@ TEST(threads_fill_a_node_before_the_next)
 {
         struct simpmu_params params = two_nodes();
         struct rig *rig = rig_new(&params, 10, NO_SAMPLES, 1);
-
         for (uint32_t i = 0; i < 8; i++)
                 assert_int_equal(node_of_thread(rig, i), i / CORES_OF_NODE);
         assert_ptr_equal(rig->threads[8]->core, rig->threads[0]->core);
@@ -33,7 +31,6 @@ TEST(threads_fill_a_node_before_the_next)
 TEST(spread_threads_go_round_the_nodes)
 {
         struct simpmu_params params = two_nodes();
-
         params.spread = 1;
         struct rig *rig = rig_new(&params, 8, NO_SAMPLES, 1);
         for (uint32_t i = 0; i < 8; i++)
@@ -46,7 +43,6 @@ TEST(the_first_touch_places_a_page)
         struct simpmu_params params = two_nodes();
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
@@ -63,7 +59,6 @@ TEST(memory_that_was_unmapped_is_placed_anew)
 {
         struct simpmu_params params = two_nodes();
         struct rig *rig = rig_new(&params, 8, 1, 1);
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, 0, ACCESS_STORE, MIB + PAGE);
         pages_forget(&rig->machine.pages, MIB / PAGE, 1);
@@ -79,7 +74,6 @@ TEST(lines_of_another_node_s_caches)
         struct simpmu_params params = two_nodes();
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
-
         on_core(rig, 0, ACCESS_STORE, MIB);
         on_core(rig, far, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_HITM);
@@ -102,7 +96,6 @@ static double read_from(uint32_t first, uint32_t count)
         struct simpmu_params params = two_nodes();
         struct rig *rig = rig_new(&params, 8, NO_SAMPLES, 1);
         uint64_t start = 0, lines = 0, at = 0;
-
         for (; at < 64 * MIB; at += PAGE)
                 touch(rig, ACCESS_STORE, at, 1);
         start = now_cycles(rig, 0);
@@ -133,7 +126,6 @@ TEST(the_link_limits_what_other_nodes_read)
 static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 {
         struct simpmu_params params = default_params();
-
         params.l2_bytes = MIB;
         params.l2_ways = 16;
         params.l3_bytes = 2 * MIB;
@@ -152,7 +144,6 @@ static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 TEST(a_victim_cache_adds_to_l2)
 {
         const uint64_t lines = 5 * MIB / 2 / LINE_BYTES;
-
         assert_true(kept(INCLUSION_VICTIM, lines) > lines * 9 / 10);
         assert_true(kept(INCLUSION_ALL, lines) < lines / 2);
 }
@@ -161,7 +152,6 @@ TEST(an_inclusive_l3_takes_lines_from_the_cores)
 {
         const enum simpmu_level levels[] = {
             [INCLUSION_NONE] = SIMPMU_LEVEL_L1, [INCLUSION_ALL] = SIMPMU_LEVEL_DRAM};
-
         for (enum inclusion i = INCLUSION_NONE; i <= INCLUSION_ALL; i++) {
                 struct simpmu_params params = default_params();
                 params.l3_inclusion = i;
@@ -179,7 +169,6 @@ TEST(an_inclusive_l3_takes_lines_from_the_cores)
 TEST(a_line_of_another_core_is_forwarded)
 {
         struct simpmu_params params = params_without_walks();
-
         params.l3_inclusion = INCLUSION_VICTIM;
         struct rig *rig = rig_new(&params, 2, 1, 1);
         on_core(rig, 0, ACCESS_LOAD, MIB);
@@ -194,7 +183,6 @@ TEST(pages_are_found_again)
 {
         struct pages pages;
         const uint64_t count = 3000, step = 777777;
-
         pages_init(&pages, allocate);
         for (uint64_t i = 0; i < count; i++)
                 pages_at(&pages, i * step)->user = (uint16_t)(i + 1);

@@ -46,7 +46,6 @@ TEST(stores_of_every_form_are_told_from_others)
             CODE("\x66\x0f\xe7"),         /* cut off */
             CODE("\xc5\xfd\xe7"),
         };
-
         for (size_t i = 0; i < LENGTH(stores); i++)
                 assert_true(is_store(stores[i]));
         for (size_t i = 0; i < LENGTH(others); i++)

@@ -7,7 +7,6 @@ TEST(lines_follow_each_other_at_the_interval)
 {
         const double intervals[] = {1.5, 8.5, 640, 10240};
         const uint64_t lines = 4096;
-
         for (size_t i = 0; i < LENGTH(intervals); i++) {
                 struct path path;
                 uint64_t last = 0;
@@ -22,7 +21,6 @@ TEST(lines_follow_each_other_at_the_interval)
 TEST(a_line_to_come_holds_up_no_earlier_one)
 {
         struct path path;
-
         path_init(&path, 10);
         assert_int_equal(path_take(&path, 5000), 5000);
         assert_int_equal(path_take(&path, 100), 100);
@@ -35,7 +33,6 @@ static double stream_cycles(const struct simpmu_params *params, uint32_t prefetc
 {
         const uint64_t lines = 32768;
         struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
-
         rig->machine.prefetch = prefetch;
         read_again(rig, lines * LINE_BYTES);
         return (double)now_cycles(rig, 0) / (double)lines;
@@ -45,7 +42,6 @@ TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 {
         const uint32_t places[] = {8, 16, 24};
         struct simpmu_params params = params_without_walks();
-
         params.stream_lines = 64;
         params.dram_bandwidth_gbs = 1000;
         for (size_t i = 0; i < LENGTH(places); i++) {
@@ -58,7 +54,6 @@ TEST(places_and_latency_are_the_bandwidth_of_a_stream)
 TEST(the_path_bounds_a_stream)
 {
         struct simpmu_params params = params_without_walks();
-
         params.l2_queue_entries = 64;
         params.stream_lines = 128;
         params.l3_bytes_per_cycle = 4;
@@ -69,7 +64,6 @@ TEST(the_path_bounds_a_stream)
 TEST(a_stream_that_runs_on_loses_nothing_between_pages)
 {
         struct simpmu_params params = params_without_walks();
-
         params.lfb_entries = 1;
         double on = stream_cycles(&params, 1u << SIMPMU_L2_STREAMER);
         params.next_page = 0;
@@ -82,7 +76,6 @@ TEST(the_load_buffer_bounds_the_overlap)
 {
         const uint64_t loads = 20000;
         struct simpmu_params params = params_without_walks();
-
         params.lfb_entries = 32;
         params.l2_queue_entries = 64;
         params.load_buffer_entries = 8;
@@ -96,7 +89,6 @@ static double block_cycles(uint64_t loads, uint64_t stores, uint64_t *no_execute
 {
         const uint64_t rounds = 10000;
         struct simpmu_params params = default_params();
-
         params.load_ports = 2;
         params.store_ports = 1;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -120,7 +112,6 @@ TEST(ports_bound_loads_and_stores)
         } mixes[] = {{0, 0, 4},  {8, 4, 4}, {12, 0, 6},
                      {16, 0, 8}, {8, 8, 8}, {0, 16, 16}};
         uint64_t no_execute;
-
         for (size_t i = 0; i < LENGTH(mixes); i++) {
                 assert_near(block_cycles(mixes[i].loads, mixes[i].stores, &no_execute),
                             mixes[i].cycles, 0.001);
@@ -133,7 +124,6 @@ static double load_cycles(uint64_t offset, uint64_t *split)
 {
         const uint64_t rounds = 4000, loads = 16;
         struct simpmu_params params = default_params();
-
         params.load_ports = 2;
         params.store_ports = 1;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
@@ -152,7 +142,6 @@ static double load_cycles(uint64_t offset, uint64_t *split)
 TEST(split_loads_take_two_turns)
 {
         uint64_t split;
-
         assert_near(load_cycles(0, &split), 0.5, 0.02);
         assert_int_equal(split, 0);
         assert_near(load_cycles(LINE_BYTES - 4, &split), 1, 0.02);
@@ -170,7 +159,6 @@ static uint32_t sets_of_column(enum access_kind kind, uint64_t row_bytes, bool s
 {
         const uint64_t elsewhere = 64 * MIB + 5 * LINE_BYTES; /* outside these sets */
         struct rig *rig = default_rig(1, 1, 1);
-
         rig->machine.on_store = note_store;
         for (uint64_t pass = 0; pass < 3; pass++)
                 for (uint64_t row = 0; row < 512; row++) {
@@ -202,7 +190,6 @@ static uint64_t second_misses(bool hashed)
 {
         struct simpmu_params params = params_without_walks();
         uint64_t first[SIMPMU_COUNTER_COUNT] = {0}, all[SIMPMU_COUNTER_COUNT];
-
         params.l1d_hashed = params.l2_hashed = hashed;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (int pass = 0; pass < 2; pass++) {
@@ -230,7 +217,6 @@ static double line_cycles(const struct simpmu_params *params, bool modified,
         const uint64_t step = one_set ? sets * LINE_BYTES : LINE_BYTES;
         struct rig *rig = rig_new(params, 1, NO_SAMPLES, 1);
         uint64_t first[SIMPMU_COUNTER_COUNT] = {0}, all[SIMPMU_COUNTER_COUNT];
-
         for (uint64_t round = 0; round <= rounds; round++) {
                 for (uint64_t i = 0; i < lines; i++) {
                         touch(rig, ACCESS_LOAD, i * step, 4);
@@ -256,7 +242,6 @@ TEST(a_set_takes_a_line_in_its_interval)
         struct simpmu_params params = params_without_walks();
         const uint64_t one_in_l2 = 48, all_in_l2 = 2048;
         const uint64_t one_in_l3 = 512, all_in_l3 = 16 * KIB;
-
         double one_l2 = set_cycles(&params, one_in_l2, true);
         double all_l2 = set_cycles(&params, all_in_l2, false);
         double one_l3 = set_cycles(&params, one_in_l3, true);
@@ -278,7 +263,6 @@ TEST(modified_lines_that_leave_take_the_path_and_the_set)
 {
         struct simpmu_params params = params_without_walks();
         const uint64_t one_in_l2 = 48, all_in_l2 = 2048, one_in_l3 = 512;
-
         params.l2_bytes_per_cycle = 32;
         assert_near(line_cycles(&params, false, all_in_l2, false), 2, 0.03);
         assert_near(line_cycles(&params, true, all_in_l2, false), 4, 0.03);
@@ -294,7 +278,6 @@ TEST(modified_lines_that_leave_take_the_path_and_the_set)
 TEST(a_line_to_come_leaves_the_set_to_earlier_ones)
 {
         struct l1d l1d;
-
         l1d_init(&l1d, 512, 8, false, allocate);
         assert_int_equal(l1d_take_turn(&l1d, 0, 5000, 10), 5000);
         assert_int_equal(l1d_take_turn(&l1d, 64, 100, 10), 100);

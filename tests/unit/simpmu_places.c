@@ -15,7 +15,6 @@ struct answered {
 static uint32_t taken_at(const struct answered *all, uint64_t time)
 {
         uint32_t taken = 0;
-
         for (uint32_t i = 0; i < all->number; i++)
                 taken += all->begin[i] <= time && time < all->end[i];
         return taken;
@@ -44,7 +43,6 @@ static uint64_t first_free(const struct answered *all, uint64_t start, uint64_t 
                            uint64_t end)
 {
         uint64_t first = UINT64_MAX;
-
         if (is_free(all, start, end_of_request(start, time, end)))
                 return start;
         for (uint32_t i = 0; i < all->number; i++) {
@@ -61,7 +59,6 @@ static uint64_t request_until(struct places *places, uint64_t start, uint64_t le
                               uint64_t time, uint64_t end)
 {
         uint64_t begin = places_find(places, start, least);
-
         begin = places_fit(places, start, begin, time, end_of_request(begin, time, end));
         places_hold(places, begin, end_of_request(begin, time, end));
         return begin;
@@ -76,7 +73,6 @@ static uint64_t request(struct places *places, uint64_t start, uint64_t least,
 static struct places *places_new(uint32_t count, uint32_t outstanding)
 {
         struct places *places = allocate(sizeof(*places));
-
         places_init(places, count, outstanding);
         return places;
 }
@@ -89,7 +85,6 @@ static void run_program(uint32_t count, uint32_t chains, uint64_t load, uint32_t
         static struct answered all;
         struct places *places = places_new(count, REQUESTS);
         uint64_t chain_at[32] = {0}, now = 0;
-
         all.places = count;
         all.number = 0;
         for (uint32_t i = 0; i < REQUESTS; i++) {
@@ -121,7 +116,6 @@ TEST(requests_begin_when_a_place_is_really_free)
 {
         const uint32_t counts[] = {1, 2, 3, 10, 24};
         const uint64_t loads[] = {4, 30, 200};
-
         for (uint32_t seed = 0; seed < 90; seed++) {
                 random_state = seed;
                 run_program(counts[seed % 5], 1 + seed % 7, loads[seed / 5 % 3],
@@ -136,7 +130,6 @@ TEST(as_many_as_there_are_places_begin_at_once)
         const uint32_t count = 10;
         const uint64_t latency = 200;
         struct places *places = places_new(count, 64);
-
         for (uint64_t i = 0; i < 1000; i++)
                 assert_int_equal(request(places, 0, 1, latency), i / count * latency);
         assert_int_equal(places_taken(places, 99 * latency), count);
@@ -148,7 +141,6 @@ TEST(as_many_as_there_are_places_begin_at_once)
 TEST(what_is_forgotten_counts_as_full)
 {
         struct places *places = places_new(2, 29); /* 32 remembered */
-
         for (uint64_t i = 1; i <= 1000; i++) {
                 assert_int_equal(request(places, 1000 * i, 1, 100), 1000 * i);
                 assert_int_equal(request(places, 1000 * i, 1, 50), 1000 * i);
@@ -164,7 +156,6 @@ TEST(what_is_forgotten_counts_as_full)
 TEST(requests_beyond_all_room_are_forgotten)
 {
         struct places *places = places_new(2, 8 * PLACES_ROOM);
-
         for (uint64_t i = 1; i <= 3 * PLACES_ROOM; i++)
                 assert_int_equal(request(places, 1000 * i, 1, 100), 1000 * i);
         assert_int_equal(request(places, 1000 * PLACES_ROOM, 1, 2000),
@@ -175,7 +166,6 @@ TEST(requests_beyond_all_room_are_forgotten)
 TEST(requests_may_take_no_time)
 {
         struct places *places = places_new(1, 64);
-
         for (uint64_t i = 0; i < 200; i++)
                 assert_int_equal(request(places, 1000 * (i / 2), 0, 0), 1000 * (i / 2));
         assert_int_equal(request(places, 50 * 1000, 30, 30), 50 * 1000);
@@ -187,7 +177,6 @@ TEST(requests_may_take_no_time)
 TEST(a_request_right_after_another_leaves_no_gap)
 {
         struct places *places = places_new(1, 64);
-
         assert_ok(request(places, 0, 300, 300));
         assert_int_equal(request(places, 1000, 100, 100), 1000);
         assert_int_equal(request(places, 10, 700, 700), 300);
@@ -203,7 +192,6 @@ TEST(a_request_right_after_another_leaves_no_gap)
 static struct simpmu_params memory_alone(void)
 {
         struct simpmu_params params = params_without_walks();
-
         params.dram_bandwidth_gbs = 1e6;
         return params;
 }
@@ -215,7 +203,6 @@ TEST(a_load_beside_a_chain_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, steps = 8, between_cycles = 2 * DRAM_CYCLES;
         struct simpmu_params params[2] = {memory_alone(), memory_alone()};
-
         params[0].lfb_entries = 1;
         params[1].l2_queue_entries = 1;
         for (int i = 0; i < 2; i++) {
@@ -244,7 +231,6 @@ static void run_load(struct rig *rig, bool in_chain, uint64_t address,
 {
         const uint64_t *pending = &rig->threads[0]->counters.pending_slots;
         const uint64_t before = *pending;
-
         if (in_chain)
                 chase_step(rig, address);
         else
@@ -263,7 +249,6 @@ static void run_loads(uint32_t buffer_count, uint32_t place_count)
         static struct answered buffers, beyond;
         struct simpmu_params params = memory_alone();
         uint64_t chains[8] = {0};
-
         buffers.places = buffer_count;
         beyond.places = place_count;
         buffers.number = beyond.number = 0;
@@ -290,7 +275,6 @@ static void run_loads(uint32_t buffer_count, uint32_t place_count)
 TEST(no_more_loads_are_under_way_than_there_are_places)
 {
         const uint32_t counts[] = {1, 2, 4, 10, 16};
-
         for (uint32_t seed = 0; seed < 200; seed++) {
                 random_state = seed;
                 run_loads(counts[seed % 5], counts[seed / 5 % 5]);

@@ -10,7 +10,6 @@ static void assert_decodes(const uint8_t *bytes, size_t length,
                            struct prefetch_instruction expected)
 {
         struct prefetch_instruction found;
-
         assert_true(prefetch_instruction_decode(bytes, (uint32_t)length, &found));
         assert_int_equal(found.into, expected.into);
         assert_int_equal(found.from_next, expected.from_next);
@@ -24,7 +23,6 @@ static void assert_decodes(const uint8_t *bytes, size_t length,
 TEST(hints_choose_the_cache)
 {
         struct prefetch_instruction rdi = {.base = 7, .index = NONE};
-
         assert_decodes(CODE("\x0f\x18\x07"), rdi); /* prefetchnta (%rdi) */
         assert_decodes(CODE("\x0f\x18\x0f"), rdi); /* prefetcht0 (%rdi) */
         assert_decodes(CODE("\x0f\x0d\x07"), rdi); /* prefetch (%rdi) */
@@ -68,7 +66,6 @@ TEST(addresses_of_every_form)
 TEST(other_instructions_are_none)
 {
         struct prefetch_instruction found;
-
         assert_false(prefetch_instruction_decode(CODE("\x90"), &found));
         assert_false(
             prefetch_instruction_decode(CODE("\x0f\x1f\x00"), &found)); /* nopl */

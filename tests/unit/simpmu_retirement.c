@@ -9,7 +9,6 @@ static uint64_t latency_of[IPS], retire_of[IPS], stall_of[IPS], samples_of[IPS];
 static void add_sample(const struct sim_sample *sample)
 {
         uint64_t ip = sample->site->ip;
-
         assert_true(ip < IPS);
         latency_of[ip] += sample->latency_slots;
         retire_of[ip] += sample->retire_slots;
@@ -21,7 +20,6 @@ static void add_sample(const struct sim_sample *sample)
 static struct rig *rig_of_all(bool stalls)
 {
         struct rig *rig = default_rig(1, 1, 1);
-
         rig->machine.on_sample = add_sample;
         rig->machine.samples_stalls = stalls;
         memset(latency_of, 0, sizeof(latency_of));
@@ -51,7 +49,6 @@ static void know_pages(struct rig *rig)
 TEST(of_two_misses_side_by_side_the_first_is_waited_for)
 {
         struct rig *rig = rig_of_all(false);
-
         know_pages(rig);
         touch_at(rig, 2, ACCESS_LOAD, MIB + 8 * LINE_BYTES, 1);
         touch_at(rig, 3, ACCESS_LOAD, MIB + 4 * KIB + 8 * LINE_BYTES, 1);
@@ -66,7 +63,6 @@ TEST(of_two_misses_side_by_side_the_first_is_waited_for)
 TEST(each_miss_of_a_chain_is_waited_for)
 {
         struct rig *rig = rig_of_all(false);
-
         know_pages(rig);
         for (uint64_t step = 0; step < 6; step++)
                 chase_step(rig, MIB + step * 4 * KIB + 8 * LINE_BYTES);
@@ -112,7 +108,6 @@ static void end_store(void *retire, uint64_t retire_slots)
 static struct rig *rig_of_all_and_stores(void)
 {
         struct rig *rig = rig_of_all(false);
-
         rig->machine.on_store = begin_store;
         rig->machine.on_store_done = end_store;
         rig->threads[0]->stores.on_done = end_store;
@@ -124,7 +119,6 @@ TEST(stores_that_fill_the_buffer_have_its_stall)
 {
         const uint64_t stores = 20000;
         struct rig *rig = rig_of_all_and_stores();
-
         for (uint64_t i = 0; i < stores; i++) {
                 touch_at(rig, 2, ACCESS_STORE, 64 * MIB + scattered(i, 64 * MIB), 2);
                 touch_at(rig, 3, ACCESS_LOAD, MIB, 2);
@@ -142,7 +136,6 @@ TEST(a_fence_waits_for_the_stores_before_it)
 {
         struct rig *rig = rig_of_all_and_stores();
         struct sim_thread *thread = rig->threads[0];
-
         know_pages(rig);
         touch_at(rig, 2, ACCESS_STORE, MIB + 8 * LINE_BYTES, 1);
         thread_serialise(&rig->hot, thread, rig->hot.instructions, 0, 0);
@@ -154,7 +147,6 @@ TEST(a_fence_waits_for_the_stores_before_it)
 static void run_mixture(struct rig *rig, uint64_t steps)
 {
         uint64_t random = 1;
-
         for (uint64_t i = 0; i < steps; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 uint64_t kind = random >> 61, place = random >> 20 & 0xffff;
@@ -176,7 +168,6 @@ TEST(samples_by_loads_add_up_to_those_by_time)
         const uint64_t steps = 50000;
         struct rig *rig = rig_of_all(false);
         uint64_t by_loads[IPS], all = 0;
-
         run_mixture(rig, steps);
         memcpy(by_loads, retire_of, sizeof(by_loads));
         rig = rig_of_all(true);

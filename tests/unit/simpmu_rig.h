@@ -52,7 +52,6 @@ static inline void *allocate(size_t bytes)
         const size_t line = 64;
         size_t rounded = (bytes + line - 1) / line * line;
         char *memory = aligned_alloc(line, line + rounded);
-
         assert_non_null(memory);
         memset(memory, 0, line + rounded);
         struct block *block = (struct block *)memory;
@@ -145,7 +144,6 @@ static inline struct simpmu_params default_params(void)
 static inline struct simpmu_params params_without_walks(void)
 {
         struct simpmu_params params = default_params();
-
         params.page_walk_cycles = 0;
         params.stlb_latency_cycles = 0;
         return params;
@@ -155,7 +153,6 @@ static inline struct rig *rig_new(const struct simpmu_params *params, uint32_t t
                                   uint32_t ldlat_cycles, uint64_t period)
 {
         struct rig *rig = allocate(sizeof(*rig));
-
         machine_init(&rig->machine, params, ldlat_cycles, allocate, take_sample);
         rig->count = threads;
         for (uint32_t i = 0; i < threads; i++) {
@@ -172,7 +169,6 @@ static inline struct rig *default_rig(uint32_t threads, uint32_t ldlat_cycles,
                                       uint64_t period)
 {
         struct simpmu_params params = default_params();
-
         return rig_new(&params, threads, ldlat_cycles, period);
 }
 
@@ -180,7 +176,6 @@ static inline struct rig *rig_without_walks(uint32_t threads, uint32_t ldlat_cyc
                                             uint64_t period)
 {
         struct simpmu_params params = params_without_walks();
-
         return rig_new(&params, threads, ldlat_cycles, period);
 }
 
@@ -206,7 +201,6 @@ static inline bool passes_filter(const struct rig *rig, enum access_kind kind,
         uint64_t known = kind == ACCESS_LOAD
                              ? rig->hot.loads_pass[line & (FILTER_ENTRIES - 1)]
                              : rig->hot.stores_pass[line & (FILTER_ENTRIES - 1)];
-
         return address - known <= LINE_BYTES - WORD_BYTES;
 }
 
@@ -216,7 +210,6 @@ static inline void call_model(struct rig *rig, const struct access_site *site,
         struct sim_thread *thread = rig->threads[rig->running];
         const uint64_t now = rig->hot.instructions + thread->stall;
         const uint64_t window = GATE_CYCLES * rig->machine.slots_per_cycle;
-
         if (rig->count > 1) /* no other thread is further behind */
                 machine_set_others(&rig->machine, now > window ? now - window : 0);
         access_memory(&rig->machine, &rig->hot, thread, site, kind,
@@ -235,7 +228,6 @@ static inline void run_access(struct rig *rig, const struct access_site *site,
                               uint64_t address)
 {
         enum access_kind kind = (enum access_kind)site->kind;
-
         if (!passes_filter(rig, kind, address))
                 call_model(rig, site, kind, address);
 }
@@ -250,7 +242,6 @@ static inline void touch_at(struct rig *rig, uint64_t ip, enum access_kind kind,
                                    .stores_before = kind == ACCESS_LOAD ? 0 : -1,
                                    .kind = (uint8_t)kind,
                                    .slot = UNUSED_VALUE};
-
         rig->hot.instructions += instructions;
         rig->hot.stores += kind != ACCESS_LOAD;
         run_access(rig, &site, address);
@@ -282,7 +273,6 @@ static inline void chase_step(struct rig *rig, uint64_t address)
                                          .position = -1,
                                          .kind = ACCESS_LOAD,
                                          .slot = FIRST_SLOT};
-
         rig->hot.instructions++;
         rig->hot.ready[FIRST_SLOT] = 0;
         run_access(rig, &site, address);
@@ -294,7 +284,6 @@ static inline void stored_note(struct sim_hot *hot, uint64_t address, uint32_t f
                                uint64_t ready)
 {
         uint32_t i = (uint32_t)(address >> STORED_SHIFT) & (STORED_PLACES - 1);
-
         hot->stored_ready[i] = ready;
         hot->stored_where[i] = address | (uint64_t)form << STORED_FORM_SHIFT;
 }
@@ -315,7 +304,6 @@ static inline void chase_through_memory_step(struct rig *rig, uint64_t variable,
                                               .slot = second};
         const struct access_site store_variable = {
             .size_bytes = WORD_BYTES, .position = 2, .kind = ACCESS_STORE};
-
         rig->hot.ready[first] = 0;
         call_model(rig, &load_variable, ACCESS_LOAD, variable);
         load_stored(rig, &load_variable, variable);
@@ -331,7 +319,6 @@ static inline void counters(const struct rig *rig, uint32_t thread,
 {
         uint64_t instructions =
             thread == rig->running ? rig->hot.instructions : rig->instructions[thread];
-
         machine_read_counters(&rig->machine, rig->threads[thread], instructions, 0,
                               rig->hot.busy, value);
 }
@@ -340,7 +327,6 @@ static inline void counters(const struct rig *rig, uint32_t thread,
 static inline const uint64_t *read_counters(const struct rig *rig, uint32_t thread)
 {
         uint64_t *value = allocate(SIMPMU_COUNTER_COUNT * sizeof(*value));
-
         counters(rig, thread, value);
         return value;
 }
@@ -348,7 +334,6 @@ static inline const uint64_t *read_counters(const struct rig *rig, uint32_t thre
 static inline uint64_t now_cycles(const struct rig *rig, uint32_t thread)
 {
         uint64_t value[SIMPMU_COUNTER_COUNT];
-
         counters(rig, thread, value);
         return value[SIMPMU_CYCLES];
 }
@@ -376,7 +361,6 @@ static inline void assert_near(double actual, double expected, double tolerance)
 static inline uint64_t scattered(uint64_t step, uint64_t bytes)
 {
         uint64_t lines = bytes / LINE_BYTES;
-
         return step * 2654435761u % lines * LINE_BYTES;
 }
 

@@ -7,7 +7,6 @@ enum { PLACES = 40, LIST = 400, VALUE = POINTER, LATE_CYCLES = 100, CYCLE = 4 };
 static struct rig *rig_with_places(uint32_t general, uint32_t vector, uint32_t addresses)
 {
         struct simpmu_params params = default_params();
-
         params.rob_entries = 4096;
         params.scheduler_entries = general;
         params.vector_scheduler_entries = vector;
@@ -20,7 +19,6 @@ static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kin
                  uint32_t step)
 {
         static uint32_t delays[LIST];
-
         for (uint32_t i = 0; i < count; i++) {
                 delays[i] = i * step;
                 list[i] = (struct scheduled){
@@ -40,7 +38,6 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
 {
         struct scheduled instructions[LIST];
         const uint64_t before = rig->threads[0]->stall;
-
         rig->hot.ready[VALUE] =
             rig->hot.instructions + before + (uint64_t)LATE_CYCLES * CYCLE;
         rig->hot.late_until = rig->hot.ready[VALUE];
@@ -55,7 +52,6 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
 TEST(the_place_that_lacks_is_waited_for)
 {
         const uint64_t late = LATE_CYCLES * CYCLE;
-
         for (uint32_t count = 0; count <= PLACES; count += PLACES / 2)
                 assert_int_equal(
                     stall_of(rig_with_places(PLACES, 0, 0), count, SCHEDULER_GENERAL, 0),
@@ -91,7 +87,6 @@ TEST(chains_take_their_time_in_places)
         uint64_t leave[LENGTH * ROUNDS];
         uint64_t now = 0;
         uint32_t count = 0;
-
         for (uint32_t round = 0; round < ROUNDS; round++) {
                 const uint64_t begin = now;
                 for (uint64_t i = 0; i < LENGTH; i++, now++) {
@@ -108,7 +103,6 @@ TEST(chains_take_their_time_in_places)
 TEST(what_need_not_wait_keeps_no_place)
 {
         struct scheduled instructions[LIST];
-
         for (uint32_t waiting = PLACES - 1; waiting <= PLACES; waiting++) {
                 struct rig *rig = rig_with_places(PLACES, 0, 0);
                 assert_int_equal(stall_of(rig, waiting, SCHEDULER_GENERAL, 0), 0);
@@ -125,7 +119,6 @@ TEST(what_need_not_wait_keeps_no_place)
 TEST(kinds_share_places_or_do_not)
 {
         const uint32_t half = PLACES / 2 + 1;
-
         for (enum scheduler_kind kind = SCHEDULER_VECTOR; kind < SCHEDULER_KINDS;
              kind++) {
                 struct rig *apart = rig_with_places(PLACES, PLACES, PLACES);
@@ -143,7 +136,6 @@ TEST(long_waits_end)
         const uint64_t kept = (uint64_t)SCHEDULER_PARTS << SCHEDULER_PART_SHIFT;
         struct scheduled instructions[LIST];
         struct rig *rig = rig_with_places(PLACES, 0, 0);
-
         rig->hot.instructions = PLACES + 1;
         rig->hot.ready[VALUE] = rig->hot.late_until = 10 * kept;
         list(instructions, PLACES + 1, SCHEDULER_GENERAL, 0);
@@ -156,7 +148,6 @@ TEST(long_waits_end)
 TEST(soon_is_not_looked_at)
 {
         const uint32_t count = PLACES / 2;
-
         for (int others = 0; others < 2; others++) {
                 struct rig *rig = rig_with_places(PLACES, 0, 0);
                 struct scheduled instructions[LIST];
@@ -177,7 +168,6 @@ TEST(soon_is_not_looked_at)
 TEST(late_loads_are_known_from_then_on)
 {
         struct rig *rig = rig_with_places(PLACES, 0, 0);
-
         rig->hot.ready[FIRST_SLOT + 3] = 777;
         rig->hot.late = 1ull << (FIRST_SLOT + 3);
         scheduler_issue(&rig->hot, rig->threads[0], NULL);

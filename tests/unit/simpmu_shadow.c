@@ -22,7 +22,6 @@ static void begin(void)
 TEST(small_blocks_are_as_far_apart)
 {
         static const size_t sizes[] = {1000, 2008, 40, 24, 72};
-
         begin();
         for (size_t i = 0; i < LENGTH(sizes); i++) {
                 char *first = malloc(sizes[i]), *second = malloc(sizes[i]);
@@ -38,7 +37,6 @@ TEST(a_freed_block_is_next)
 {
         char *first = malloc(1000);
         const uint64_t one = (begin(), shadow_take(&shadow, 1000, 8));
-
         const uintptr_t before = (uintptr_t)first;
         free(first);
         shadow_give(&shadow, one, 1000, 8);
@@ -53,7 +51,6 @@ TEST(large_blocks_have_their_pages)
         char *block = malloc(SHADOW_LARGE_BYTES);
         const uint64_t one = (begin(), shadow_take(&shadow, SHADOW_LARGE_BYTES, 8));
         const uint64_t other = shadow_take(&shadow, SHADOW_LARGE_BYTES, 8);
-
         assert_int_equal(one % page, (uintptr_t)block % page);
         assert_true(other / page > (one + SHADOW_LARGE_BYTES - 1) / page);
         free(block);

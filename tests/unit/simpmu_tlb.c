@@ -19,7 +19,6 @@ static struct outcome load_places(struct rig *rig, uint64_t count, uint64_t step
 {
         const int passes = 4;
         struct outcome outcome = {0, UINT64_MAX};
-
         for (int pass = 0; pass < passes; pass++) {
                 outcome = (struct outcome){0, UINT64_MAX};
                 for (uint64_t i = 0; i < count; i++) {
@@ -38,7 +37,6 @@ static struct outcome load_places(struct rig *rig, uint64_t count, uint64_t step
 static struct rig *rig_of_huge_pages(uint64_t count)
 {
         struct rig *rig = default_rig(1, 1, 1);
-
         pages_set_huge(&rig->machine.pages, BASE / PAGE, count * HUGE / PAGE, true);
         return rig;
 }
@@ -51,7 +49,6 @@ TEST(huge_pages_cover_what_small_ones_do_not)
         struct outcome with_small = load_places(small, bytes / PAGE, PAGE);
         struct outcome with_huge =
             load_places(rig_of_huge_pages(bytes / HUGE), bytes / PAGE, PAGE);
-
         assert_int_equal(with_small.misses, bytes / PAGE);
         assert_true(with_small.shortest_cycles >= L2_CYCLES + WALK_CYCLES);
         assert_int_equal(with_huge.misses, 0);
@@ -61,7 +58,6 @@ TEST(huge_pages_beyond_their_dtlb_are_in_the_stlb)
 {
         const uint64_t count = 1024;
         struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
-
         assert_int_equal(outcome.misses, 0); /* as processors report it */
         assert_int_equal(outcome.shortest_cycles, L3_CYCLES + STLB_CYCLES);
         assert_int_equal(last_sample.translation, TLB_STLB_HIT);
@@ -71,7 +67,6 @@ TEST(a_walk_for_a_huge_page_has_a_cost_of_its_own)
 {
         const uint64_t count = 4096; /* 8 GiB */
         struct outcome outcome = load_places(rig_of_huge_pages(count), count, HUGE);
-
         assert_int_equal(outcome.misses, count);
         assert_int_equal(outcome.shortest_cycles, L3_CYCLES + HUGE_WALK_CYCLES);
 }
@@ -80,7 +75,6 @@ TEST(a_walk_for_a_huge_page_has_a_cost_of_its_own)
 TEST(walks_wait_for_a_walker)
 {
         const uint64_t loads = 20000;
-
         for (uint32_t walkers = 1; walkers <= 4; walkers *= 2) {
                 struct simpmu_params params = default_params();
                 params.walkers = walkers;
@@ -101,7 +95,6 @@ TEST(what_passes_is_recent_in_the_dtlb)
         const uint64_t pages = 160, lookups = 4000;
         struct simpmu_params params = default_params();
         struct tlb tlb;
-
         for (params.dtlb_entries = 64; params.dtlb_entries <= 96;
              params.dtlb_entries += 32) {
                 tlb_init(&tlb, &params, allocate);
@@ -122,7 +115,6 @@ TEST(what_passes_is_recent_in_the_dtlb)
 static void arrays_pass(struct tlb *tlb, uint64_t length, bool huge)
 {
         const uint64_t pages = 64, arrays = 3, turns = 3;
-
         for (uint64_t i = 0; i < pages; i++) {
                 uint64_t page = BASE / PAGE + i;
                 for (uint64_t array = 0; array < arrays * turns; array++)
@@ -138,7 +130,6 @@ TEST(pages_of_arrays_side_by_side_pass)
         const uint64_t smallest = 64, largest = MIB; /* in pages: 256 KiB to 4 GiB */
         struct simpmu_params params = default_params();
         struct tlb tlb;
-
         tlb_init(&tlb, &params, allocate);
         for (uint64_t length = smallest; length <= largest; length *= 2) {
                 for (uint64_t multiple = 1; multiple <= 6; multiple++) {
@@ -154,7 +145,6 @@ TEST(a_huge_page_is_forgotten_with_a_part_of_it)
         const uint64_t page = BASE / PAGE, part = page + 64, other = page + HUGE / PAGE;
         struct simpmu_params params = default_params();
         struct tlb tlb;
-
         tlb_init(&tlb, &params, allocate);
         (void)tlb_lookup(&tlb, page, true);
         (void)tlb_lookup(&tlb, other, true);
@@ -172,7 +162,6 @@ TEST(walks_of_the_future_hold_up_nobody)
 {
         struct simpmu_params params = default_params();
         struct tlb tlb;
-
         params.walkers = 1;
         tlb_init(&tlb, &params, allocate);
         assert_int_equal(tlb_walk(&tlb, 1000, 30), 30);
@@ -192,7 +181,6 @@ TEST(a_load_beside_chains_of_walks_waits_for_no_later_one)
         const uint64_t rounds = 50, chains = 3, steps = 8;
         struct simpmu_params params = default_params();
         uint64_t fresh = BASE;
-
         params.walkers = 1;
         struct rig *rig = rig_new(&params, 1, 1, 1);
         for (uint64_t round = 0; round < rounds; round++) {
@@ -217,7 +205,6 @@ static double cycles_of_pages(double interval_cycles, enum access_kind kind)
         const uint64_t pages = 1024, rounds = 16;
         struct simpmu_params params = default_params();
         uint64_t before = 0;
-
         params.stlb_interval_cycles = interval_cycles;
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t round = 0; round <= rounds; round++) {
@@ -241,7 +228,6 @@ TEST(only_whole_blocks_become_huge)
 {
         struct pages pages;
         const uint64_t block = HUGE / PAGE;
-
         pages_init(&pages, allocate);
         pages_set_huge(&pages, 10 * block + 1, 3 * block, true);
         assert_false(pages_huge(&pages, 10 * block + 1));
@@ -254,7 +240,6 @@ TEST(huge_pages_end_where_they_are_unmapped)
 {
         struct pages pages;
         const uint64_t block = HUGE / PAGE;
-
         pages_init(&pages, allocate);
         /* So many that they cannot each have a place. */
         pages_set_huge(&pages, 0, block << 30, true);

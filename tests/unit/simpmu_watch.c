@@ -29,7 +29,6 @@ static struct rig *watched_rig(uint32_t threads)
 {
         const uint32_t beyond_l1 = (uint32_t)default_params().l1d_latency_cycles + 1;
         struct rig *rig = default_rig(threads, beyond_l1, PERIOD);
-
         used_count = reused_count = 0;
         watch_init(&rig->machine.watch, take_fact, allocate);
         machine_thread_runs(&rig->hot, rig->threads[0]);
@@ -50,7 +49,6 @@ TEST(bytes_used_in_l2_count)
 {
         struct rig *rig = watched_rig(1);
         const uint64_t block = 64 * KIB; /* L2 keeps it, and L1 does not */
-
         for (uint64_t at = 0; at < 4 * MIB; at += block) {
                 for (uint64_t i = 0; i < block; i += LINE_BYTES)
                         touch(rig, ACCESS_LOAD, at + i + 8, 100);
@@ -65,7 +63,6 @@ TEST(bytes_used_in_l2_count)
 TEST(a_stay_ends_when_l2_loses_the_line)
 {
         struct rig *rig = watched_rig(1);
-
         for (uint64_t field = 0; field < LINE_BYTES; field += WORD_BYTES)
                 for (uint64_t at = 0; at < MIB; at += LINE_BYTES)
                         touch(rig, ACCESS_LOAD, at + field, 100);
@@ -79,7 +76,6 @@ TEST(a_stay_ends_when_l2_loses_the_line)
 TEST(much_used_lines_are_watched_no_longer)
 {
         struct rig *rig = watched_rig(1);
-
         for (uint64_t at = 0; at < 16 * KIB; at += LINE_BYTES) {
                 for (uint32_t i = 0; i < WATCH_IDLE_MAX + 1; i++)
                         touch(rig, ACCESS_LOAD, at, 100);
@@ -93,7 +89,6 @@ TEST(much_used_lines_are_watched_no_longer)
 TEST(prefetched_lines_are_watched)
 {
         struct rig *rig = watched_rig(1);
-
         rig->machine.prefetch = UINT32_MAX;
         for (uint64_t at = 0; at < 4 * MIB; at += LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 10);
@@ -109,7 +104,6 @@ static void loop_over(uint64_t bytes, bool in_order)
         const uint64_t lines = bytes / LINE_BYTES;
         const uint32_t passes = 4;
         uint32_t again = 0;
-
         for (uint64_t i = 0; i < passes * lines; i++)
                 touch(rig, ACCESS_LOAD,
                       in_order ? i % lines * LINE_BYTES : scattered(i % lines, bytes),
@@ -139,7 +133,6 @@ TEST(random_reads_need_as_much_as_they_hit)
 {
         struct rig *rig = watched_rig(1);
         const uint64_t lines = 2 * MIB / LINE_BYTES;
-
         for (uint64_t i = 0; i < 12 * lines; i++)
                 touch(rig, ACCESS_LOAD, random_below(lines) * LINE_BYTES, 100);
         watch_finish(&rig->machine.watch);
@@ -165,7 +158,6 @@ static uint64_t random_program(bool watches, bool prefetches, uint64_t *samples)
 {
         struct rig *rig = watches ? watched_rig(2) : default_rig(2, 6, PERIOD);
         uint64_t random = 1;
-
         machine_thread_runs(&rig->hot, rig->threads[0]);
         rig->machine.prefetch = prefetches ? UINT32_MAX : 0;
         for (uint64_t i = 0; i < 300000; i++) {
@@ -205,7 +197,6 @@ static void *forget_store(const struct sim_sample *sample)
 TEST(accesses_to_two_lines_are_not_watched)
 {
         struct rig *rig = watched_rig(1);
-
         rig->machine.on_store = forget_store;
         for (uint64_t at = 0; at < 4 * MIB; at += 2 * LINE_BYTES) {
                 touch(rig, ACCESS_LOAD, at, 100);
@@ -218,7 +209,6 @@ TEST(accesses_to_two_lines_are_not_watched)
 TEST(forgotten_samples_are_not_told)
 {
         struct rig *rig = watched_rig(1);
-
         for (uint64_t at = 0; at < 256 * KIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, at, 100);
         watch_forget(&rig->machine.watch);

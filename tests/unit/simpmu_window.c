@@ -46,7 +46,6 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
         struct sim_hot *hot = allocate(sizeof(*hot));
         struct sim_thread *thread = allocate(sizeof(*thread));
         uint64_t instruction = 1;
-
         thread_init(thread, NULL, 0, ROB, load_buffer, 8);
         all->places = load_buffer - 1; /* a load has been asked for before it waits */
         for (uint32_t i = 0; i < ACCESSES; i++) {
@@ -66,7 +65,6 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
 TEST(what_comes_waits_for_all_accesses_before_it)
 {
         const uint32_t load_buffers[] = {2, 3, 4, 8, 16, 32};
-
         for (uint32_t seed = 0; seed < 300; seed++) {
                 random_state = seed;
                 compare_stalls(load_buffers[seed % 6], 2 + seed % 20,

@@ -23,7 +23,6 @@ static struct code_stretch *stretch_of(uint32_t instruction)
 {
         struct code_stretch *stretch =
             allocate(sizeof(*stretch) + sizeof(stretch->instructions[0]));
-
         stretch->begins_block = true;
         stretch->count = 1;
         stretch->instructions[0] = instruction;
@@ -42,7 +41,6 @@ struct situation {
 static void set_up(struct situation *s)
 {
         static const uint64_t pages[] = {decides, wanted, further};
-
         s->rig = default_rig(1, 0, 1);
         s->thread = s->rig->threads[0];
         for (size_t i = 0; i < LENGTH(pages); i++)
@@ -63,7 +61,6 @@ static void mispredict(struct situation *s, uint64_t late)
             .meeting = &s->meeting,
             .decided = hot->instructions + s->thread->stall + late,
         };
-
         s->decided = branch.decided;
         wrong_path_begin(hot, s->thread, &branch);
         thread_mispredict(hot, s->thread, s->decided, (uint64_t)COST_CYCLES * WIDTH, 1);
@@ -88,7 +85,6 @@ static double load(struct situation *s, uint32_t number, uint32_t reg, uint64_t 
                                          .position = -1,
                                          .kind = ACCESS_LOAD,
                                          .slot = FIRST_SLOT};
-
         transfer->count = 1;
         transfer->each[0] = (struct register_transfer){
             .on = 1ull << reg | 1ull << FIRST_SLOT, .id = LOADED};
@@ -116,7 +112,6 @@ static uint64_t line(uint64_t page, uint64_t number)
 TEST(lines_behind_the_meeting_come_while_a_branch_is_undecided)
 {
         struct situation s;
-
         set_up_and_mispredict(&s, LATE_CYCLES);
         assert_near(load(&s, MEETING, KEPT, line(wanted, 0)), DRAM_CYCLES - LATE_CYCLES,
                     0.05);
@@ -132,7 +127,6 @@ TEST(lines_before_the_meeting_or_that_depend_on_the_way_do_not)
 {
         static const uint32_t cases[][2] = {{MEETING, CHANGED}, {ON_A_WAY, KEPT}};
         struct situation s;
-
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 set_up_and_mispredict(&s, LATE_CYCLES);
                 assert_near(load(&s, cases[i][0], cases[i][1], line(wanted, 0)),
@@ -146,7 +140,6 @@ TEST(chains_take_their_time_on_the_wrong_way)
 {
         struct situation s;
         const uint64_t late_cycles = 3 * DRAM_CYCLES / 2;
-
         set_up_and_mispredict(&s, late_cycles);
         (void)load(&s, MEETING, KEPT, line(wanted, 0));
         assert_near(load(&s, MEETING, LOADED, line(further, 0)),
@@ -164,7 +157,6 @@ TEST(the_window_limits_how_far_the_wrong_way_goes)
 {
         const uint64_t window = (uint64_t)default_params().rob_entries;
         struct situation s;
-
         for (uint32_t on_wrong_way = 0; on_wrong_way <= 100; on_wrong_way += 100) {
                 set_up(&s);
                 s.meeting.length[0] = on_wrong_way;
@@ -182,7 +174,6 @@ TEST(as_many_come_as_there_are_fill_buffers)
 {
         const uint64_t buffers = (uint64_t)default_params().lfb_entries;
         struct situation s;
-
         set_up_and_mispredict(&s, DRAM_CYCLES - 20);
         for (uint64_t i = 0; i < buffers; i++)
                 assert_true(load(&s, MEETING, KEPT, line(wanted, i)) < DRAM_CYCLES);
@@ -193,7 +184,6 @@ TEST(as_many_come_as_there_are_fill_buffers)
 TEST(further_branches_part_the_wrong_way_again)
 {
         struct situation s;
-
         for (uint32_t reg = KEPT; reg <= CHANGED; reg++) {
                 set_up(&s);
                 s.meeting.changed = 0;
@@ -220,7 +210,6 @@ static void access_frame(struct situation *s, uint64_t on, uint32_t word)
         struct code_stretch *stretch = stretch_of(MEETING);
         struct code_transfer *transfer =
             allocate(sizeof(*transfer) + sizeof(transfer->each[0]));
-
         stretch->frame = allocate(sizeof(*stretch->frame));
         *stretch->frame = (struct frame_access){
             .load = on == 0 ? &load_site : NULL, .on = on, .word = word};
@@ -238,7 +227,6 @@ TEST(addresses_may_go_through_the_frame)
 {
         const uint32_t on_a_way = 3, copy = 4, other = 5;
         struct situation s;
-
         for (uint32_t word = on_a_way; word <= other; word++) {
                 set_up(&s);
                 s.meeting.stored = 1ull << on_a_way;
@@ -264,7 +252,6 @@ TEST(addresses_may_go_through_the_frame)
 TEST(stretches_are_told_while_one_is_followed)
 {
         struct situation s;
-
         set_up(&s);
         assert_int_equal(s.rig->hot.fetch_limit,
                          s.rig->hot.stall + fetch_slack(&s.rig->machine));

@@ -9,7 +9,6 @@ struct node {
 __attribute__((used)) static long sum(const struct node *at)
 {
         long total = 0;
-
         for (; at; at = at->next)
                 total += at->key;
         return total;

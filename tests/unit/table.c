@@ -20,7 +20,6 @@ static void check(const char *name, const char *first, const char *later,
         size_t bytes;
         FILE *out = open_memstream(&text, &bytes);
         struct render *render = render_begin(FORMAT_TABLE, out, names, 2, 80);
-
         for (int i = 0; i < FIRST_ROWS; i++)
                 assert_ok(render_row(render, cells));
         cells[0] = text_cell(later);
@@ -59,7 +58,6 @@ static void check_names(const char *const *names, size_t count, int line,
         size_t bytes;
         FILE *out = open_memstream(&text, &bytes);
         struct render *render = render_begin(FORMAT_TABLE, out, &column, 1, 0);
-
         render_shorten_names(render);
         for (size_t i = 0; i < count; i++) {
                 struct cell cell = text_cell(names[i]);
@@ -76,7 +74,6 @@ static void check_names(const char *const *names, size_t count, int line,
 TEST(long_names_lose_template_arguments)
 {
         const char *const names[] = {"f<int>", "g<" LONG_TYPE ">::h"};
-
         check_names(names, 2, 1, "f<int>");
         check_names(names, 2, 2, "g<...>::h");
 }
@@ -86,7 +83,6 @@ TEST(different_names_stay_different)
         const char *const names[] = {"g<" LONG_TYPE ">::h<" LONG_TYPE "_one>",
                                      "g<" LONG_TYPE ">::h<" LONG_TYPE "_two>",
                                      "g<" LONG_TYPE ">::h<" LONG_TYPE "_one>"};
-
         check_names(names, 3, 1, "g<...>::h<" LONG_TYPE "_one>");
         check_names(names, 3, 2, "g<...>::h<" LONG_TYPE "_two>");
         check_names(names, 3, 3, "g<...>::h<" LONG_TYPE "_one>");

@@ -14,7 +14,6 @@ static inline struct sock_fprog allow_only(const unsigned *allowed, int count,
                                            struct sock_filter *code)
 {
         struct sock_filter *step = code;
-
         *step++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                                                offsetof(struct seccomp_data, nr));
         for (int i = 0; i < count; i++) {

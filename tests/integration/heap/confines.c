@@ -36,7 +36,6 @@ static void confine_threads(void)
         struct sock_filter code[ALLOW_ONLY_STEPS(ALLOWED)];
         struct sock_fprog program = allow_only(allowed, ALLOWED, code);
         pthread_t thread;
-
         for (int i = 0; i < THREADS; i++)
                 if (pthread_create(&thread, NULL, run, NULL) != 0)
                         _exit(2);
@@ -55,7 +54,6 @@ static void confine_threads(void)
 static int killed_children(void)
 {
         int killed = 0;
-
         for (int i = 0; i < CHILDREN; i++) {
                 int status;
                 pid_t child = fork();
@@ -76,7 +74,6 @@ static int confine_child(void)
         struct sock_fprog program = {1, code};
         int status = -1;
         pid_t child = vfork();
-
         if (child == 0) {
                 if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
@@ -89,7 +86,6 @@ static int confine_child(void)
 static int is_refused(void)
 {
         struct sock_fprog empty = {0, NULL};
-
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &empty) != -1 ||
                syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &empty) != -1;
 }
@@ -97,7 +93,6 @@ static int is_refused(void)
 int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
-
         if (strcmp(way, "once") == 0)
                 confine_threads();
         if (strcmp(way, "threads") == 0)

@@ -17,7 +17,6 @@ static int filter(int by_syscall)
 {
         struct sock_filter code[ALLOW_ONLY_STEPS(ALLOWED)];
         struct sock_fprog program = allow_only(allowed, ALLOWED, code);
-
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
                 return -1;
         return by_syscall
@@ -29,7 +28,6 @@ int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
         int failed;
-
         if (syscall(SYS_getpid) != getpid() || syscall(-1) != -1)
                 return 2;
         free(malloc(70000));

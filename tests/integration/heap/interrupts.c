@@ -14,7 +14,6 @@ static volatile long first, second, steps;
 static void on_trap(int number)
 {
         void *mapping;
-
         steps++;
         if (steps != first && steps != second)
                 return;
@@ -28,7 +27,6 @@ int main(void)
         struct sigaction action = {.sa_handler = on_trap};
         long calls = 0;
         void *block;
-
         free(reallocarray(NULL, 1, SIZE + 1)); /* what is looked up once is there */
         sigaction(SIGTRAP, &action, NULL);
         for (first = 1; first <= STEPS; first++)

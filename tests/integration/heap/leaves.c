@@ -17,7 +17,6 @@ static void leave(int number)
 NOINLINE static void go_down(int depth, void (*there)(void))
 {
         char frame[500];
-
         memset(frame, depth, sizeof(frame));
         __asm__ volatile("" ::"r"(frame) : "memory");
         if (depth > 0)
@@ -37,7 +36,6 @@ static void free_nothing(void)
 static void leave_free(int flags, size_t size)
 {
         struct sigaction action = {.sa_handler = leave, .sa_flags = flags};
-
         sigaction(SIGSEGV, &action, NULL);
         if (sigsetjmp(place, 1) == 0)
                 go_down(10, free_nothing);
@@ -51,7 +49,6 @@ static void leave_anywhere(void)
         const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
         struct sigaction action = {.sa_handler = leave};
         volatile int jumps = 0;
-
         sigaction(SIGALRM, &action, NULL);
         setitimer(ITIMER_REAL, &often, NULL);
         if (sigsetjmp(place, 1) != 0)
@@ -76,7 +73,6 @@ static void allocate(void)
 NOINLINE static void write_late(void)
 {
         char frame[2 * PAGE_BYTES];
-
         __asm__ volatile("" ::"r"(frame) : "memory");
         for (int i = 0; i < 60; i++) {
                 if (i == 20)

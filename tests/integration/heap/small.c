@@ -11,7 +11,6 @@ static void handle(int number)
 {
         void *page =
             mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
         free(realloc(malloc(HANDLERS_BYTES), 2 * HANDLERS_BYTES));
         if (page != MAP_FAILED && munmap(page, PAGE_BYTES) == 0)
                 handled++;

@@ -26,7 +26,6 @@ static void map_page(void)
 {
         void *page =
             mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
         munmap(page, PAGE_BYTES);
 }
 
@@ -34,7 +33,6 @@ static void map_page(void)
 static void *leave(void *steps)
 {
         volatile int times = 0;
-
         steps_left = (long)steps;
         if (sigsetjmp(away, 1) == 0)
                 while (times++ < 2) {
@@ -58,7 +56,6 @@ int main(int argc, char **argv)
 {
         struct sigaction action = {.sa_handler = on_trap};
         pthread_t thread;
-
         exits = argc > 1 && strcmp(argv[1], "exit") == 0;
         sigaction(SIGTRAP, &action, NULL);
         for (long steps = 0; steps < STEPS; steps++) {

@@ -13,7 +13,6 @@ static pthread_t threads[THREADS];
 static void interrupt(int number)
 {
         void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
         if (page != MAP_FAILED)
                 munmap(page, 4096);
         interrupts++;
@@ -22,7 +21,6 @@ static void interrupt(int number)
 static void use_heap(unsigned rounds)
 {
         char *blocks[BLOCKS] = {NULL};
-
         for (unsigned i = 0; i < rounds; i++) {
                 char **block = &blocks[i * 7 % BLOCKS];
 
@@ -73,7 +71,6 @@ int main(int argc, char **argv)
         pthread_t disturber, loader;
         void *error = NULL;
         int failed = 0;
-
         if (argc < 2)
                 return 2;
         sigaction(SIGUSR1, &action, NULL);

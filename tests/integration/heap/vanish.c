@@ -16,7 +16,6 @@ static void *allocate(void *unused)
 static void run_child(int number, int told)
 {
         char one = 1;
-
         free(malloc(FIRST_SIZE + (size_t)number));
         for (int i = 0; i < THREADS; i++) {
                 pthread_t thread;
@@ -38,7 +37,6 @@ static void run_child(int number, int told)
 int main(void)
 {
         int failed = 0;
-
         for (int i = 0; i < CHILDREN; i++) {
                 int begun[2], status = 0;
                 char one;
