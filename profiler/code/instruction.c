@@ -143,6 +143,26 @@ bool instruction_last(const uint8_t *code, size_t length, struct instruction *in
         return true;
 }
 
+bool instruction_repeated(const uint8_t *code, size_t length,
+                          struct instruction *instruction)
+{
+        const ZydisInstructionAttributes repeats =
+            ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+        ZydisDecoder decoder;
+        ZydisDecodedInstruction decoded;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        ZydisDecoderInit(&decoder, mode, ZYDIS_STACK_WIDTH_64);
+        *instruction = (struct instruction){0};
+        if (!ZYAN_SUCCESS(
+                ZydisDecoderDecodeFull(&decoder, code, length, &decoded, operands)) ||
+            !(decoded.attributes & repeats))
+                return false;
+        instruction->length = decoded.length;
+        describe(&decoded, operands, instruction);
+        instruction->address_stays = instruction->base != INSTRUCTION_NO_REGISTER;
+        return true;
+}
+
 /* 0: no instruction begins at CODE. */
 static size_t length_of(const ZydisDecoder *decoder, const uint8_t *code, size_t length)
 {

@@ -32,6 +32,15 @@ struct instruction {
 bool instruction_last(const uint8_t *code, size_t length,
                       struct instruction *instruction);
 
+/* No repeated string instruction without a rare prefix is longer. */
+enum { INSTRUCTION_REPEATED_BYTES = 4 };
+
+/* Decodes the instruction at the first byte of CODE. True: it repeats a string
+ * instruction. An interrupt then finds IP still at it, and its registers at the address
+ * that it has reached: address_stays. */
+bool instruction_repeated(const uint8_t *code, size_t length,
+                          struct instruction *instruction);
+
 /* How many bytes instruction_before reads at most: from most of their first half,
  * decoding meets the instructions that run. */
 enum { INSTRUCTION_BEFORE_BYTES = 128 };

@@ -19,6 +19,7 @@ enum { PAGES_MOST = 2048 };
 
 struct place {
         bool known;
+        size_t back_bytes; /* from the sample to the instruction */
         struct instruction instruction;
 };
 
@@ -92,13 +93,11 @@ static struct module_code *find_module(struct step_back *step_back, int64_t id)
         return code;
 }
 
-static bool decode(struct step_back *step_back, struct module_code *code,
-                   uint64_t file_offset, struct instruction *instruction)
+static bool decode_before(struct step_back *step_back, struct module_code *code,
+                          uint64_t address, struct instruction *instruction)
 {
-        uint64_t address;
         uint64_t boundary;
-        if (!code || !module_code_address(code, file_offset, &address) || address == 0 ||
-            module_code_is_entry(code, address) ||
+        if (module_code_is_entry(code, address) ||
             !module_code_boundary(code, address - 1, &boundary))
                 return false;
         uint64_t length = address - boundary;
@@ -106,6 +105,23 @@ static bool decode(struct step_back *step_back, struct module_code *code,
                module_code_read(code, boundary, step_back->bytes, length) &&
                instruction_last(step_back->bytes, length, instruction) &&
                instruction->continues;
+}
+
+static void decode(struct step_back *step_back, struct module_code *code,
+                   uint64_t file_offset, struct place *place)
+{
+        uint64_t address;
+        if (!code || !module_code_address(code, file_offset, &address) || address == 0)
+                return;
+        if (module_code_read(code, address, step_back->bytes,
+                             INSTRUCTION_REPEATED_BYTES) &&
+            instruction_repeated(step_back->bytes, INSTRUCTION_REPEATED_BYTES,
+                                 &place->instruction)) {
+                place->known = true;
+                return;
+        }
+        place->known = decode_before(step_back, code, address, &place->instruction);
+        place->back_bytes = place->instruction.length;
 }
 
 static struct place *find_place(struct step_back *step_back,
@@ -122,8 +138,9 @@ static struct place *find_place(struct step_back *step_back,
                 return NULL;
         struct place *place = &step_back->places[step_back->place_count++];
         node->id = (int64_t)step_back->place_count;
-        place->known = decode(step_back, find_module(step_back, where->module_id),
-                              where->file_offset_bytes, &place->instruction);
+        *place = (struct place){0};
+        decode(step_back, find_module(step_back, where->module_id),
+               where->file_offset_bytes, place);
         return place;
 }
 
@@ -202,20 +219,18 @@ find_in_memory(struct step_back *step_back, image_key image, uint32_t pid, uint6
                    : NULL;
 }
 
-static const struct instruction *find_in_file(struct step_back *step_back,
-                                              const struct event_place *where)
-{
-        const struct place *place = find_place(step_back, where);
-        return place && place->known ? &place->instruction : NULL;
-}
-
 const struct instruction *step_back_from(struct step_back *step_back, image_key image,
                                          uint32_t pid, uint64_t ip, uint64_t *waited_ip)
 {
         struct event_place where;
-        const struct instruction *found = sink_place(step_back->sink, image, ip, &where)
-                                              ? find_in_file(step_back, &where)
-                                              : find_in_memory(step_back, image, pid, ip);
+        if (sink_place(step_back->sink, image, ip, &where)) {
+                const struct place *place = find_place(step_back, &where);
+                if (!place || !place->known)
+                        return NULL;
+                *waited_ip = ip - place->back_bytes;
+                return &place->instruction;
+        }
+        const struct instruction *found = find_in_memory(step_back, image, pid, ip);
         if (found)
                 *waited_ip = ip - found->length;
         return found;

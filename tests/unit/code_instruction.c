@@ -66,6 +66,38 @@ static const struct expectation expectations[] = {
     {"jne", CODE("\x75\x05"), 0, 0},
 };
 
+/* Interrupted, they have registers of the address that they have reached. */
+TEST(repeated_string_instructions_are_known_and_others_are_not)
+{
+        static const struct {
+                const char *text, *code;
+                bool repeated, loads;
+                uint64_t address;
+        } cases[] = {
+            {"rep stosb", "\xf3\xaa\xc3\xc3", true, false, 0x6000},
+            {"rep movsq", "\xf3\x48\xa5\xc3", true, true, 0x5000},
+            {"repne scasb", "\xf2\xae\xc3\xc3", true, true, 0x6000},
+            {"stosb", "\xaa\xc3\xc3\xc3", false, false, 0},
+            {"movss (%rdi),%xmm0", "\xf3\x0f\x10\x07", false, false, 0},
+            {"pause", "\xf3\x90\xc3\xc3", false, false, 0},
+            {"repz ret", "\xf3\xc3\xc3\xc3", false, false, 0},
+        };
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                struct instruction instruction;
+                uint64_t address = 0;
+                bool repeated =
+                    instruction_repeated((const uint8_t *)cases[i].code,
+                                         INSTRUCTION_REPEATED_BYTES, &instruction);
+                assert_int_equal(repeated, cases[i].repeated);
+                if (!repeated)
+                        continue;
+                assert_int_equal(instruction.loads, cases[i].loads);
+                assert_true(
+                    instruction_address(&instruction, IP, read_register, NULL, &address));
+                assert_int_equal(address, cases[i].address);
+        }
+}
+
 TEST(single_instructions)
 {
         for (size_t i = 0; i < LENGTH(expectations); i++) {
