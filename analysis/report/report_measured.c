@@ -17,6 +17,7 @@ enum { LINES_OF_EACH = 3 };
  * order with at least so high a rank correlation (doc/experiments/machine.md). */
 static const double SHARED_MIN = 0.8;
 static const double RANK_CORRELATION_MIN = 0.8;
+static const double TIMES_MAX = 2;
 
 static const char agreement_sql[] =
     "SELECT compared, shared, correlation, (SELECT total(samples) FROM clock_sample),"
@@ -24,7 +25,11 @@ static const char agreement_sql[] =
     " (SELECT total(iif(key = 'clock_kernel_ns', value, 0)) / nullif(total(value), 0)"
     "  FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns')),"
     " (SELECT total(iif(module_id IS NULL, samples, 0)) / total(samples)"
-    "  FROM clock_sample)"
+    "  FROM clock_sample),"
+    " (SELECT sum(value) FROM reading JOIN counter USING (counter_id)"
+    "  WHERE name = 'cpu_clk_unhalted.thread')"
+    " * 1000 / (SELECT value FROM machine WHERE key = 'clock_mhz')"
+    " / (SELECT sum(value) FROM run WHERE key IN ('clock_user_ns', 'clock_kernel_ns'))"
     " FROM clock_agreement_finding WHERE subject = 'line'";
 
 /* clang-format off */
@@ -46,6 +51,13 @@ static void say_left_out(FILE *text, double kernel_ratio, double unnamed_ratio)
                         100 * unnamed_ratio);
 }
 
+/* Lines can agree while another level serves them: then no size is right. */
+static bool is_far_off(sqlite3_stmt *row)
+{
+        const double times = sqlite3_column_double(row, 7);
+        return times > 0 && (times < 1 / TIMES_MAX || times > TIMES_MAX);
+}
+
 /* How many of the hottest lines the model finds decides. Their order says less: lines of
  * nearly equal time change places from run to run. */
 static void say_judgement(FILE *text, sqlite3_stmt *row, bool timed)
@@ -58,8 +70,9 @@ static void say_judgement(FILE *text, sqlite3_stmt *row, bool timed)
         fprintf(text, "Measured: the %s have %" PRId64 " of the ",
                 timed ? "model's first ten lines" : "ten lines that stall most", shared);
         prose_counted(text, compared, "hottest lines");
-        fputs(!confirmed    ? ": go by column \"measured\" (memlag report), and trust a "
-                              "cause only at a line with time there"
+        fputs(!confirmed ? ": go by column \"measured\" (memlag report), and trust a "
+                           "cause only at a line with time there"
+              : is_far_off(row) ? ": trust the model's lines"
               : other_order ? ", in another order: trust the model's causes, and column "
                               "\"measured\" (memlag report) for the order"
                             : ": trust the model's lines and causes",
@@ -83,6 +96,11 @@ static void say_agreement(FILE *text, sqlite3_stmt *row)
                 return;
         }
         say_judgement(text, row, timed);
+        if (is_far_off(row))
+                fprintf(text,
+                        ". But the modelled run takes %.2g times the measured CPU time: "
+                        "trust no size, and no verdict on how far the data are",
+                        sqlite3_column_double(row, 7));
         say_left_out(text, sqlite3_column_double(row, 5), sqlite3_column_double(row, 6));
         putc('.', text);
 }

@@ -89,6 +89,22 @@ holds loads.db table "SELECT group_concat(DISTINCT name) FROM
         LEFT JOIN data_object USING (object_id) WHERE function = 'pick' AND stall_ns > 0"
 holds loads.db 0 "SELECT count(*) FROM sample_view
         WHERE latency_cycles IS NOT NULL OR level <> 'NA'"
+# An interrupted string instruction stays at itself, and its register tells how far it is.
+program fill <<'END'
+static char bytes[1 << 20];
+int main(void)
+{
+        for (int i = 0; i < 4000; i++) {
+                void *to = bytes;
+                unsigned long count = sizeof(bytes);
+                __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(i) : "memory");
+        }
+        return 0;
+}
+END
+record fill.db -- ./fill || fail "$(cat err)"
+holds fill.db 1 "SELECT count(*) > 50 AND sum(op = 'store' AND addr IS NOT NULL) > 0.8 * count(*)
+        FROM sample_view WHERE function = 'main'"
 "$MEMLAG" report -v loads.db >report
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
 tr '\n' ' ' <report | grep -q "contention are not known" ||
