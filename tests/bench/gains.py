@@ -211,5 +211,4 @@ def main():
             writer.writerows(rows)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -122,19 +122,15 @@ int main(void)
 
 def make_jobs(directory):
     (directory / "job.py").write_text(PYTHON_JOB)
-    (directory / "threads.c").write_text(THREADS_JOB)
-    threads = str(directory / "threads")
-    subprocess.run(["cc", "-O1", "-pthread", "-o", threads, threads + ".c"], check=True)
-    (directory / "tree.c").write_text(TREE_JOB)
-    tree = str(directory / "tree")
-    subprocess.run(["cc", "-g", "-O0", "-o", tree, tree + ".c"], check=True)
-    (directory / "map.cc").write_text(MAP_JOB)
-    strings = str(directory / "map")
-    subprocess.run(["c++", "-O2", "-o", strings, strings + ".cc"], check=True)
-    return [("python3", ["/usr/bin/python3", str(directory / "job.py")]),
-            ("C++ map", [strings]),
-            ("8 threads", [threads]),
-            ("tree, many stacks", [tree])]
+    jobs = [("python3", ["/usr/bin/python3", str(directory / "job.py")])]
+    for job, source, text, *compiler in (("C++ map", "map.cc", MAP_JOB, "c++", "-O2"),
+                                         ("8 threads", "threads.c", THREADS_JOB, "cc", "-O1", "-pthread"),
+                                         ("tree, many stacks", "tree.c", TREE_JOB, "cc", "-g", "-O0")):
+        (directory / source).write_text(text)
+        program = str((directory / source).with_suffix(""))
+        subprocess.run([*compiler, "-o", program, directory / source], check=True)
+        jobs.append((job, [program]))
+    return jobs
 
 
 def cost(command, directory):
@@ -184,5 +180,4 @@ def main():
                       f" {memlag / heaptrack:>7.2f} {1:>6}")
 
 
-if __name__ == "__main__":
-    main()
+main()

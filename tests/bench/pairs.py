@@ -125,5 +125,4 @@ def main():
         compare(options, names, changes, times)
 
 
-if __name__ == "__main__":
-    main()
+main()

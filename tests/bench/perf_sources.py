@@ -140,5 +140,4 @@ def main():
         compare_with_perf(memlag, options.rounds, directory)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -205,5 +205,4 @@ def main():
                       before_it)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -94,5 +94,4 @@ def main():
     return 1 if slow else 0
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+raise SystemExit(main())

@@ -126,5 +126,4 @@ def full(memlag, statements, directory):
                                for value in row.values()] for row in rows])
 
 
-if __name__ == "__main__":
-    experiment.run(__doc__, short, full)
+experiment.run(__doc__, short, full)

@@ -86,5 +86,4 @@ def full(memlag, statements, directory):
     experiment.write_csv(directory / "layouts.csv", HEADER, rows)
 
 
-if __name__ == "__main__":
-    experiment.run(__doc__, short, full)
+experiment.run(__doc__, short, full)

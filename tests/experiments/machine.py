@@ -360,5 +360,4 @@ def main():
     table.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -155,5 +155,4 @@ def full(memlag, statements, directory):
     prefetchers_have_time(statements, points["on"], PAIRS_MIN)
 
 
-if __name__ == "__main__":
-    experiment.run(__doc__, short, full)
+experiment.run(__doc__, short, full)

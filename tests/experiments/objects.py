@@ -157,5 +157,4 @@ def main():
     sys.exit(1 if wrong_samples else 0)
 
 
-if __name__ == "__main__":
-    main()
+main()

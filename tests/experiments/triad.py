@@ -56,5 +56,4 @@ def full(memlag, statements, directory):
                            for key in HEADER] for point in points])
 
 
-if __name__ == "__main__":
-    experiment.run(__doc__, short, full)
+experiment.run(__doc__, short, full)

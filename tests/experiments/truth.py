@@ -363,5 +363,4 @@ def main():
     return 0 if all(map(is_right, rows)) else 1
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+raise SystemExit(main())

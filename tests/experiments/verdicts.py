@@ -177,5 +177,4 @@ def full(memlag, statements, directory):
     experiment.write_csv(directory / "verdicts.csv", HEADER, rows)
 
 
-if __name__ == "__main__":
-    experiment.run(__doc__, short, full)
+experiment.run(__doc__, short, full)

@@ -212,5 +212,4 @@ def main():
             expect_chains(name, calls)
 
 
-if __name__ == "__main__":
-    main()
+main()

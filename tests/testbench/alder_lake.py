@@ -119,5 +119,4 @@ class AlderLake(PebsCase):
             self.assertGreater(counted[cpu, "cpu_clk_unhalted.thread"], 0)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

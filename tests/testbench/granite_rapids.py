@@ -29,5 +29,4 @@ class GraniteRapids(PebsCase):
             self.assertTrue(filecmp.cmp(name, f"again/{name}", shallow=False), name)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

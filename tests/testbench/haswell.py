@@ -98,5 +98,4 @@ class Haswell(PebsCase):
         self.assertAlmostEqual(statistics.median(ratios), 0.2, delta=0.002, msg=ratios)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

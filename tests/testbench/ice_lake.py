@@ -79,5 +79,4 @@ class IceLake(PebsCase):
             self.assertAlmostEqual(ours, share, delta=4 * deviation)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

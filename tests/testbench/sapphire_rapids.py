@@ -243,5 +243,4 @@ class SapphireRapids(PebsCase):
         self.assertIn("max_precise", found["pebs"]["finding"])
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

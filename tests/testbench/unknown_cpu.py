@@ -26,5 +26,4 @@ class UnknownCpu(PebsCase):
         self.assertEqual(self.findings("no_alias/doctor.json")["pebs"]["status"], "missing")
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

@@ -74,5 +74,4 @@ class Zen(MachineCase):
         self.assert_refused("unprivileged_all", "whole CPUs", "CAP_PERFMON")
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

@@ -764,19 +764,23 @@ TEST(huge_pages_are_counted_once)
                 skip_test("huge pages were not counted: there are none");
 }
 
+/* Of this machine, without an end: lists as of new_survey. */
+static struct survey survey_of(unsigned sweep_visits)
+{
+        struct survey survey = new_survey();
+        survey.cpus = cpus;
+        survey.sweep_visits = sweep_visits;
+        survey.visits_min = 4;
+        survey.end_seconds = survey.over_seconds = HUGE_VAL;
+        survey.core_ghz = 1;
+        return survey;
+}
+
 /* As in all parts: figures have an error; impossible figures are left out by name. */
 TEST(visits_to_arithmetic_count)
 {
-        struct survey survey = {.cpus = cpus,
-                                .sweep_visits = 4,
-                                .visits_min = 4,
-                                .seconds = 1,
-                                .end_seconds = HUGE_VAL,
-                                .over_seconds = HUGE_VAL,
-                                .core_ghz = 1,
-                                .left_out = json_array(),
-                                .unvisited = json_array(),
-                                .drifted = json_array()};
+        struct survey survey = survey_of(4);
+        survey.seconds = 1;
         void *arithmetic = calloc(1, survey_arithmetic.state_bytes);
         assert_non_null(arithmetic);
         assert_int_equal(survey_arithmetic.sweep(&survey, arithmetic, &diag), 0);
@@ -828,18 +832,10 @@ TEST(walks_are_of_eight_mappings_a_sweep)
 {
         enum { POINTS = 25 };
         for (int quick = 0; quick < 2; quick++) {
-                struct survey survey = {.cpus = cpus,
-                                        .quick = quick,
-                                        .memory_bytes = UINT64_C(512) << 20,
-                                        .round_seconds = 0.001,
-                                        .sweep_visits = 1,
-                                        .visits_min = 4,
-                                        .end_seconds = HUGE_VAL,
-                                        .over_seconds = HUGE_VAL,
-                                        .core_ghz = 1,
-                                        .left_out = json_array(),
-                                        .unvisited = json_array(),
-                                        .drifted = json_array()};
+                struct survey survey = survey_of(1);
+                survey.quick = quick;
+                survey.memory_bytes = UINT64_C(512) << 20;
+                survey.round_seconds = 0.001;
                 void *tlb = calloc(1, survey_tlb.state_bytes);
                 assert_non_null(tlb);
                 assert_int_equal(survey_tlb.open(&survey, tlb, &diag), 0);
