@@ -142,16 +142,6 @@ static bool steps_over_records(const struct here *here, uint32_t single)
                record > type_size(here->types, single) && step > 0 && step % record == 0;
 }
 
-/* Whether the code counts with fewer bytes than the number TYPE at the pointer: a smaller
- * number may lie there. */
-static bool is_less(const struct here *here, uint32_t type)
-{
-        return rule_applies("less") && here->access->bytes > 0 &&
-               here->access->bytes < type_size(here->types, type) &&
-               (here->access->number == NUMBER_LOW ||
-                here->access->number == NUMBER_INTEGER);
-}
-
 /* Why FOUND, the field at the instruction's pointer, is not sure here; TYPED: it is. A
  * number or pointer may also be a member, or something behind the pointer's target. */
 static enum untyped doubt_in_block(const struct here *here,
@@ -167,7 +157,11 @@ static enum untyped doubt_in_block(const struct here *here,
         if (here->holds->records || holds_members(here) ||
             steps_over_records(here, found->type))
                 return UNTYPED_INDEX;
-        return is_less(here, found->type) ? UNTYPED_CONTRADICTED : TYPED;
+        /* A smaller number may lie there. */
+        return here->access->bytes > 0 &&
+                       here->access->bytes < type_size(here->types, found->type)
+                   ? UNTYPED_CONTRADICTED
+                   : TYPED;
 }
 
 struct sample_type type_by_block(struct sample_types *finder,

@@ -35,14 +35,10 @@ static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
 int access_fit(const struct type *type, uint64_t inside, const struct type_access *access)
 {
         bool real = type->kind == TYPE_FLOAT;
-        bool within = inside + access->bytes <= type->size_bytes;
 
         switch (access->number) {
-        case NUMBER_BITS:
-                return !real && within ? 3 : 1;
-        case NUMBER_LOW:
         case NUMBER_INTEGER:
-                return !real && within ? 3 : 1;
+                return !real && inside + access->bytes <= type->size_bytes ? 3 : 1;
         case NUMBER_FLOATS:
                 return real && type_number_bytes(type) <= access->bytes ? 3 : 1;
         case NUMBER_FLOAT:
@@ -58,10 +54,10 @@ bool access_contradicts(const struct type *type, uint64_t inside,
         bool real = type->kind == TYPE_FLOAT;
 
         switch (access->number) {
-        case NUMBER_LOW:
-                return real || type->size_bytes < access->item_bytes;
         case NUMBER_INTEGER:
-                return real || inside + access->bytes > type->size_bytes;
+                return real ||
+                       (access->vector ? type->size_bytes < access->item_bytes
+                                       : inside + access->bytes > type->size_bytes);
         case NUMBER_FLOATS:
                 if (access->item_bytes > 0)
                         return !real || !is_one(type, inside, access->item_bytes);
@@ -71,11 +67,6 @@ bool access_contradicts(const struct type *type, uint64_t inside,
         default:
                 return false;
         }
-}
-
-int access_fit_bits(const struct type_access *access)
-{
-        return access->number != NUMBER_ANY && access->number < NUMBER_FLOATS ? 3 : 1;
 }
 
 bool access_in_bits(const struct member *member, uint64_t offset_bytes,

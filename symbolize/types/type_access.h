@@ -8,12 +8,10 @@
 
 #include "type_table.h"
 
-/* What the access shows of its number, the weakest first. */
+/* What the access shows of its number. */
 enum access_number {
         NUMBER_ANY,     /* nothing: it may also be moved as a part of a structure */
-        NUMBER_BITS,    /* some bits of an integer or a pointer, or a bit-field */
-        NUMBER_LOW,     /* an integer or a pointer, or the low bytes of a wider one */
-        NUMBER_INTEGER, /* the same, and no less than all bytes are meant */
+        NUMBER_INTEGER, /* all bytes of an integer or a pointer */
         NUMBER_FLOATS,  /* one number of floating point, or several smaller ones */
         NUMBER_FLOAT
 };
@@ -22,12 +20,9 @@ enum access_number {
 struct type_access {
         uint32_t bytes; /* 0: not known */
         enum access_number number;
-        /* NUMBER is an integer by what programs do to the bits of floating point, and
-         * what compilers do to several neighbours at once, too. */
+        /* NUMBER is an integer by what programs do to parts of floating point, too. */
         bool perhaps_float;
-        bool perhaps_several;
         bool vector;         /* several numbers at once */
-        bool each;           /* all neighbours in these bytes are meant */
         uint32_t item_bytes; /* of each of several numbers; 0: not known */
         /* By an unknown pointer, or with an unproved index: if that leads to bytes, the
          * access may be to several, as of a structure there. */
@@ -58,9 +53,6 @@ bool type_only_bytes(const struct types *types, uint32_t type,
  * where it may be if to nothing else, else 1. */
 int access_fit(const struct type *type, uint64_t inside,
                const struct type_access *access);
-
-/* The same for a bit-field. */
-int access_fit_bits(const struct type_access *access);
 
 /* Whether the number that ACCESS shows, INSIDE bytes behind the start of a number of
  * TYPE, is another than that. Neighbours may be read at once, but are not counted with.

@@ -21,8 +21,6 @@ struct search {
         bool holds;              /* the answer */
         struct type_path copied; /* the innermost structure that the access begins */
         bool met_float;          /* floating point lies there, perhaps among others */
-        bool met_wider;          /* that has more bytes than are accessed */
-        bool met_several;        /* neighbours that are accessed at once */
         bool met_bytes;          /* in an array that has room for more than the access */
 };
 
@@ -49,7 +47,7 @@ static int enter(struct search *search, const struct member *member,
                 path->bits = true;
                 path->offset_bytes += member->bit_offset / 8;
                 path->size_bytes = (member->bit_offset % 8 + member->bit_size + 7) / 8;
-                return path->fit = access_fit_bits(search->access);
+                return path->fit = 1;
         }
         return find(search, member->type, offset_bytes - member->offset_bytes, path);
 }
@@ -82,26 +80,6 @@ static void note_copied(struct search *search, uint32_t type_id,
         search->copied.size_bytes = type->size_bytes;
 }
 
-/* Goes through the members of a structure of TYPE: whether the access meets bit-fields.
- * Takes note of several that it meets. */
-static bool meets_bits(struct search *search, const struct type *type,
-                       uint64_t offset_bytes)
-{
-        const struct member *members = search->types->members + type->first_member;
-        uint64_t end = offset_bytes + search->access->bytes;
-        bool bits = false;
-
-        for (uint32_t i = 0; i < type->member_count; i++) {
-                bool met = members[i].bit_size
-                               ? access_in_bits(&members[i], offset_bytes, search->access)
-                               : members[i].offset_bytes > offset_bytes;
-
-                bits |= met && members[i].bit_size;
-                search->met_several |= met && members[i].offset_bytes < end;
-        }
-        return bits;
-}
-
 /* MEMBER as a bit-field, if the access also reads its neighbours. In debug information,
  * fields of whole bytes are no bit-fields. */
 static struct member beside_bits(const struct search *search, const struct member *member,
@@ -120,12 +98,17 @@ static struct member beside_bits(const struct search *search, const struct membe
         return bits;
 }
 
-/* Whether an access meets bit-fields in TYPE, or means each of its neighbours. */
-static bool has_bits(struct search *search, const struct type *type,
+/* Whether an access meets bit-fields in TYPE. */
+static bool has_bits(const struct search *search, const struct type *type,
                      uint64_t offset_bytes)
 {
-        return type->kind == TYPE_STRUCT &&
-               (meets_bits(search, type, offset_bytes) || search->access->each);
+        const struct member *members = search->types->members + type->first_member;
+        bool bits = false;
+
+        for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->member_count; i++)
+                bits |= members[i].bit_size &&
+                        access_in_bits(&members[i], offset_bytes, search->access);
+        return bits;
 }
 
 /* Goes on from *WAY, which leads to TYPE, by its member INDEX. 0: it does not lie at
@@ -183,32 +166,12 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         return best.fit;
 }
 
-static void note_number(struct search *search, const struct type *type)
-{
-        if (type->kind != TYPE_FLOAT)
-                return;
-        search->met_float = true;
-        search->met_wider |= type_number_bytes(type) > search->access->bytes;
-}
-
 /* Whether the access is made for an item of TYPE_ID in an array. */
 static bool is_own_item(const struct search *search, uint32_t type_id)
 {
         return search->access->own_items &&
                search->types->items[type_id].kind == TYPE_INTEGER &&
                search->types->items[type_id].size_bytes == search->access->bytes;
-}
-
-/* Whether the access may be to an item of TYPE, a vector: clang reads four bytes where an
- * integer of two or one is meant. */
-static bool is_item_of_vector(const struct search *search, const struct type *type)
-{
-        const struct type_access *access = search->access;
-        const struct type *item = &search->types->items[type->element];
-
-        return type->is_vector && item->kind == TYPE_INTEGER && access->bytes == 4 &&
-               item->size_bytes < access->bytes && access->number > NUMBER_ANY &&
-               access->number < NUMBER_FLOATS;
 }
 
 static int find_in(struct search *search, uint32_t type_id, uint64_t offset_bytes,
@@ -240,7 +203,6 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                 if (search->stride_bytes % bytes == 0)
                         search->repeats = true;
                 path->counted |= type_counts(search->access->step_bytes, bytes);
-                search->met_several |= bytes < search->access->bytes;
                 search->met_bytes |=
                     type_only_bytes(types, type->element, search->access) &&
                     (type->size_bytes == 0 || type->size_bytes > search->access->bytes);
@@ -248,10 +210,6 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
 
                 if (fit > 0 && is_own_item(search, type->element))
                         path->fit = fit = OWN_ITEM_FIT;
-                if (fit > 0 && is_item_of_vector(search, type)) {
-                        path->fit = fit = 3;
-                        path->contradicted = false;
-                }
                 return fit;
         }
         default:
@@ -259,7 +217,7 @@ static int find_in(struct search *search, uint32_t type_id, uint64_t offset_byte
                         return 0;
                 path->type = type_id;
                 path->size_bytes = type->size_bytes;
-                note_number(search, type);
+                search->met_float |= type->kind == TYPE_FLOAT;
                 path->contradicted =
                     access_contradicts(type, offset_bytes, search->access);
                 return path->fit = access_fit(type, offset_bytes, search->access);
@@ -284,11 +242,8 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
 static bool in_doubt(const struct search *search, const struct type_path *path)
 {
         const struct type_access *access = search->access;
-        bool is_integer = access->number > NUMBER_ANY && access->number < NUMBER_FLOATS;
 
         return (access->perhaps_float && search->met_float) ||
-               (is_integer && !access->vector && search->met_wider) ||
-               (access->perhaps_several && search->met_several) ||
                (access->unproved && search->met_bytes &&
                 (path->shared || !type_only_bytes(search->types, path->type, access)));
 }
@@ -356,22 +311,10 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         bool contradicted = path->contradicted && search.met_float;
 
         any.number = NUMBER_ANY;
-        any.perhaps_float = any.perhaps_several = any.unproved = false;
+        any.perhaps_float = any.unproved = false;
         fit = find_accessed(types, names, type, offset_bytes, &any, path, copied, shared);
         path->contradicted = contradicted && !path->shared;
         return fit;
-}
-
-/* Whether ACCESS uses several neighbours at once, the first at PATH. */
-static bool is_to_several(const struct types *types, const struct type_access *access,
-                          const struct type_path *path)
-{
-        return !access->each && !access->vector && !path->shared && !path->bits &&
-               access->number > NUMBER_ANY && access->number < NUMBER_FLOATS &&
-               access->bytes <= 8 && path->type < types->count &&
-               types->items[path->type].kind == TYPE_INTEGER &&
-               path->size_bytes < access->bytes &&
-               !type_only_bytes(types, path->type, access);
 }
 
 /* Whether the source has all of PATH. */
@@ -391,7 +334,6 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
 {
         struct type_path path, copied;
         struct type_shared shared;
-        struct type_access each = *access;
 
         *field = (struct field){.type = TYPE_NONE};
         if (type >= types->count || types->items[type].kind == TYPE_OPAQUE)
@@ -403,10 +345,6 @@ enum field_outcome type_field(const struct types *types, struct string_pool *nam
         if (find_accessed(types, names, type, offset_bytes, access, &path, &copied,
                           &shared) == 0)
                 return FIELD_PADDING;
-        if (is_to_several(types, access, &path)) {
-                each.each = true;
-                return type_field(types, names, type, offset_bytes, &each, field);
-        }
         if (!path.shared && type_only_bytes(types, path.type, access) &&
             copied.length > 0)
                 path = copied;

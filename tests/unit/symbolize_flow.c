@@ -33,25 +33,22 @@ static __attribute__((noinline)) void with_a_hole(void)
 /* ---- functions that do something with the number that they load first ---- */
 
 /* The operand kind of the number. Whether the same operation may also suit bits of
- * FLOATing point, or SEVERAL numbers at once. */
+ * FLOATing point. */
 /* clang-format off */
 #define USES(X)                                                                          \
         X(moves_on, ANY, UNASKED, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")           \
         X(moves_with_vector, ANY, UNASKED,                                               \
           "movq (%rdi), %xmm0\n movq %xmm0, (%rsi)\n ret")                               \
-        X(hands_on, FLOATS, UNASKED, "movsd (%rdi), %xmm0\n ret")                        \
         X(adds_bits_and_real, FLOAT, UNASKED,                                            \
           "movsd (%rdi), %xmm0\n movq %xmm0, %rax\nadd %rax, (%rsi)\n"                   \
           "addsd %xmm0, %xmm0\nmovsd %xmm0, (%rdx)\n ret")                               \
-        X(calls_with, FLOATS, UNASKED,                                                   \
-          "movsd (%rdi), %xmm0\n call 1f\n1: pop %rax\n ret")                            \
         X(adds_reals, FLOAT, NEITHER, "movsd (%rdi), %xmm1\n addsd %xmm1, %xmm0\n ret")  \
         X(adds_half, FLOATS, UNASKED, "movq (%rdi), %xmm1\n addss %xmm1, %xmm0\n ret")   \
         X(widens, FLOAT, UNASKED,                                                        \
           "movss (%rdi), %xmm1\n vcvtss2sd %xmm1, %xmm1, %xmm1\n ret")                   \
         X(adds_four, FLOATS, UNASKED,                                                    \
           "movups (%rdi), %xmm1\n movaps %xmm1, %xmm2\n addps %xmm2, %xmm0\n ret")       \
-        X(adds_two_wide, LOW, UNASKED, "paddq (%rdi), %xmm0\n ret")                      \
+        X(adds_two_wide, ANY, UNASKED, "paddq (%rdi), %xmm0\n ret")                      \
         X(copies_four, ANY, UNASKED,                                                     \
           "movups (%rdi), %xmm1\n movups %xmm1, (%rsi)\n addps %xmm2, %xmm0\n ret")      \
         X(adds_absolute, FLOAT, UNASKED,                                                 \
@@ -62,54 +59,24 @@ static __attribute__((noinline)) void with_a_hole(void)
           "mov (%rdi), %rax\n mov %rax, -8(%rsp)\n addsd -8(%rsp), %xmm0\n ret")         \
         X(adds_spilled, ANY, UNASKED,                                                    \
           "movsd (%rdi), %xmm1\n movsd %xmm1, -8(%rsp)\naddsd -8(%rsp), %xmm0\n ret")    \
-        X(hands_on_from_register, ANY, UNASKED,                                          \
-          "mov (%rdi), %rax\n movq %rax, %xmm0\n ret")                                   \
-        X(is_normal, INTEGER, UNASKED,                                                   \
+        X(is_normal, ANY, UNASKED,                                                       \
           "mov (%rdi), %rax\n lea -1(%rax), %rcx\n cmp %rcx, %rdx\n jb 1f\n"             \
           "movq %rax, %xmm1\n addsd %xmm1, %xmm0\n1: ret")                               \
-        X(adds_integers, INTEGER, FLOAT,                                                 \
+        X(adds_integers, ANY, UNASKED,                                                   \
           "mov (%rdi), %rax\n mov %rax, (%rsi)\n add %rdx, %rax\n ret")                  \
-        X(adds_in_memory, INTEGER, FLOAT, "incq (%rdi)\n ret")                           \
-        X(adds_halves, LOW, FLOAT, "movl (%rdi), %eax\n add %edx, %eax\n ret")           \
         X(converts, INTEGER, FLOAT, "cvtsi2sdl (%rdi), %xmm0\n ret")                     \
         X(extends, INTEGER, FLOAT, "movslq (%rdi), %rax\n ret")                          \
         X(reads_behind, INTEGER, NEITHER, "mov (%rdi), %rax\n mov (%rax), %eax\n ret")   \
-        X(is_zero, INTEGER, BOTH,                                                        \
-          "mov (%rdi), %rax\n test %rax, %rax\n je 1f\n nop\n1: ret")                    \
-        X(is_negative, ANY, UNASKED, "cmpq $0, (%rdi)\n jl 1f\n nop\n1: ret")            \
-        X(is_above_minus_one, ANY, UNASKED, "cmpq $-1, (%rdi)\n setg %al\n ret")         \
-        X(is_equal, ANY, UNASKED,                                                        \
-          "mov (%rdi), %rax\n cmp (%rsi), %rax\n sete %al\n ret")                        \
-        X(differs, ANY, UNASKED,                                                         \
-          "mov (%rdi), %rax\n sub (%rsi), %rax\n setne %al\n ret")                       \
-        X(is_below, INTEGER, FLOAT,                                                      \
-          "mov (%rdi), %rax\n cmp (%rsi), %rax\n setb %al\n ret")                        \
-        X(is_seven, INTEGER, SEVERAL, "cmpl $7, (%rdi)\n sete %al\n ret")                \
-        X(is_low_seven, LOW, BOTH, "cmpb $7, (%rdi)\n sete %al\n ret")                   \
-        X(takes_sign, ANY, UNASKED, "mov (%rdi), %rax\n shr $63, %rax\n ret")            \
-        X(drops_sign, ANY, UNASKED,                                                      \
-          "mov (%rdi), %rax\n add %rax, %rax\n sete %al\n ret")                          \
-        X(turns_sign, BITS, UNASKED, "btcq $63, (%rdi)\n ret")                           \
-        X(makes_hash, INTEGER, FLOAT, "mov (%rdi), %rax\n imul %rdx, %rax\n ret")        \
-        X(takes_low_bits, BITS, BOTH, "mov (%rdi), %rax\n and $7, %eax\n ret")           \
         X(behind_a_branch, ANY, UNASKED,                                                 \
           "mov (%rdi), %rax\n test %edx, %edx\n jne 1f\n xor %eax, %eax\nret\n"          \
           "1: lea 3(%rax), %rax\n ret")                                                  \
-        X(steps_on, UNASKED, FLOAT, "mov (%rdi), %rax\n inc %rax\n ret")                 \
-        X(counts_between, UNASKED, FLOAT, "mov (%rdi), %eax\n sub %edx, %eax\n ret")     \
-        X(looks_up_a_digit, UNASKED, FLOAT,                                              \
+        X(looks_up_a_digit, ANY, UNASKED,                                                \
           "movzbl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                        \
-        X(looks_up, UNASKED, NEITHER,                                                    \
+        X(looks_up, ANY, UNASKED,                                                        \
           "movl (%rdi), %eax\n movzbl (%rsi,%rax), %eax\n ret")                          \
         X(looks_up_eight, ANY, UNASKED,                                                  \
           "vmovdqu (%rdi), %ymm5\n vpcmpeqd %ymm1, %ymm1, %ymm1\n"                       \
-          "vgatherdps %ymm1, (%rsi,%ymm5,4), %ymm2\n ret")                               \
-        X(divides, UNASKED, FLOAT, "mov (%rdi), %rax\n cqo\n idiv %rsi\n ret")           \
-        X(is_below_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n adc $0, %eax\n ret")           \
-        X(is_one, UNASKED, BOTH, "cmpl $1, (%rdi)\n sete %al\n ret")                     \
-        X(is_tag, UNASKED, BOTH, "cmpl $-13, (%rdi)\n sete %al\n ret")                   \
-        X(hashes_and_converts, UNASKED, FLOAT,                                           \
-          "mov (%rdi), %rax\n add %rax, %rdx\n cvtsi2sd %rax, %xmm0\n ret")
+          "vgatherdps %ymm1, (%rsi,%ymm5,4), %ymm2\n ret")
 
 /* ---- loops ---- */
 
@@ -386,11 +353,10 @@ TEST(does_not_follow_what_it_cannot_decode)
         assert_int_equal(answer_at("small", 0, false).outcome, FLOW_NOT_DECODED);
 }
 
-/* Most operations are also done to bits of floats, and neighbours compared at once. */
+/* Most operations are also done to bits of floats. */
 TEST(knows_what_a_number_is_used_as)
 {
-        enum alike { UNASKED, NEITHER, FLOAT, SEVERAL, BOTH };
-        enum { NUMBER_UNASKED = -1 };
+        enum alike { NEITHER, FLOAT, UNASKED };
 #define ROW(name, number, alike, code) {#name, (int)NUMBER_##number, alike},
         static const struct {
                 const char *function;
@@ -402,13 +368,9 @@ TEST(knows_what_a_number_is_used_as)
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct type_access access =
                     answer_at(cases[i].function, 0, true).access;
-                const enum alike alike = access.perhaps_float
-                                             ? access.perhaps_several ? BOTH : FLOAT
-                                         : access.perhaps_several ? SEVERAL
-                                                                  : NEITHER;
+                const enum alike alike = access.perhaps_float ? FLOAT : NEITHER;
 
-                if (cases[i].number != NUMBER_UNASKED &&
-                    (int)access.number != cases[i].number)
+                if ((int)access.number != cases[i].number)
                         fail_msg("%s: %d, not %d", cases[i].function, (int)access.number,
                                  cases[i].number);
                 if (cases[i].alike != UNASKED && alike != cases[i].alike)

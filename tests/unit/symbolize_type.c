@@ -214,13 +214,6 @@ TEST(wider_members_are_told_as_far_as_the_access_shows)
             {0, 4, NUMBER_FLOAT, "pair.x"},
             {4, 4, NUMBER_FLOAT, "pair.y"},
             {0, 8, NUMBER_INTEGER, "wide"},
-            {0, 8, NUMBER_BITS, "wide"},
-            {0, 8, NUMBER_LOW, "wide"},
-            /* Any integer may be cut out of a wider number. */
-            {0, 4, NUMBER_INTEGER, "number|pair.x|real|wide|byte"},
-            {0, 1, NUMBER_LOW, "byte|real|wide|number|pair.x"},
-            {4, 4, NUMBER_LOW, "pair.y|.real|.wide"},
-            {2, 2, NUMBER_INTEGER, "real|wide|number|pair.x"},
             {4, 4, NUMBER_ANY, "pair.y|.real|.wide"},
         };
 
@@ -237,7 +230,7 @@ TEST(bytes_may_be_what_an_unproved_index_leads_to)
                               member("raw", put_array(f.byte, 64), 0));
         uint32_t word = UNION("union word", 8, member("wide", f.wide, 0),
                               member("raw", put_array(f.byte, 8), 0));
-        struct type_access access = {.bytes = 8, .number = NUMBER_LOW};
+        struct type_access access = {.bytes = 8, .number = NUMBER_INTEGER};
 
         assert_string_equal(field_at(page, 16, access), "keys[]");
         access.unproved = true;
@@ -289,31 +282,6 @@ TEST(bits_of_floating_point_are_told_from_no_integer)
         assert_string_equal(field_at(among, 0, access), "wide");
 }
 
-/* lo == 0 && hi == 0 is one comparison of 8 bytes, and so it is of bit-fields. */
-TEST(neighbours_are_tested_at_once)
-{
-        uint32_t pair = STRUCT("struct halves", 8, member("lo", f.number, 0),
-                               member("hi", f.number, 4));
-        uint32_t value =
-            UNION("union value", 8, member("wide", f.wide, 0), member("halves", pair, 0));
-        uint32_t alone = UNION("union alone", 8, member("wide", f.wide, 0),
-                               member("number", f.number, 0));
-        struct type_access access = {.bytes = 8, .number = NUMBER_INTEGER};
-
-        assert_string_equal(field_at(value, 0, access), "wide");
-        access.perhaps_several = true;
-        assert_string_equal(field_at(value, 0, access), "wide|halves.lo");
-        assert_string_equal(field_at(alone, 0, access), "wide");
-        assert_string_equal(field_at(pair, 0, access), "lo|hi");
-        uint32_t bits = STRUCT("struct bits", 4, bit_field("lo", 0, 0, 4),
-                               bit_field("high", 0, 4, 4));
-        uint32_t flags =
-            UNION("union flags", 4, member("word", f.number, 0), member("bits", bits, 0));
-
-        access.bytes = 4;
-        assert_string_equal(field_at(flags, 0, access), "word|bits.lo|bits.high");
-}
-
 TEST(halves_of_a_complex_number_are_its_own)
 {
         const struct type complex_float = {.kind = TYPE_FLOAT,
@@ -340,9 +308,8 @@ TEST(bit_fields_beside_a_number_are_named_with_it)
         uint32_t flags =
             UNION("union flags", 4, member("bits", bits, 0), member("word", f.number, 0));
 
-        assert_field(flags, 0, 4, NUMBER_INTEGER, "word|bits.low|bits.high");
-        assert_field(flags, 0, 4, NUMBER_BITS, "word|bits.low|bits.high");
-        assert_field(flags, 0, 1, NUMBER_INTEGER, "bits.low|.word");
+        assert_field(flags, 0, 4, NUMBER_ANY, "word|bits.low|bits.high");
+        assert_field(flags, 0, 1, NUMBER_ANY, "bits.low|.word");
 }
 
 /* In unions of structures, the field at the offset is found, and its offset. */
@@ -426,20 +393,6 @@ TEST(bit_fields_of_the_bytes_are_named_together)
         assert_field(flags, 0, 1, NUMBER_ANY, "a|b");
         assert_field(flags, 0, 4, NUMBER_ANY, "a|b|c");
         assert_field(flags, 2, 1, NUMBER_ANY, "c");
-}
-
-/* Bit-fields of whole bytes are numbers in the debug information. */
-TEST(numbers_that_are_read_at_once_are_named_together)
-{
-        uint32_t pair =
-            STRUCT("struct halves", 4, member("lo", f.half, 0), member("hi", f.half, 2));
-        struct type_access access = {.bytes = 4, .each = true};
-
-        assert_string_equal(field_at(pair, 0, access), "lo|hi");
-        access.each = false;
-        assert_string_equal(field_at(pair, 0, access), "lo"); /* copied */
-        access.number = NUMBER_LOW;
-        assert_string_equal(field_at(pair, 0, access), "lo|hi");
 }
 
 TEST(a_bit_field_of_no_known_type_has_its_name)
