@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A line, a column and the inlined call identify an expression of the source. A header
- * and the items behind it are two expressions. gcc's column may be that of an operator
- * between both. The line table repeats a statement for each of its copies, except in
- * vector code. */
+/* A line and a column identify an expression of the source. A header and the items behind
+ * it are two expressions. gcc's column may be that of an operator between both.
+ * The line table repeats a statement for each of its copies, except in vector code. */
 #include "unrolled.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "append.h"
-#include "die_walk.h"
 #include "flow_operand.h"
 #include "flow_walk.h"
 #include "line_program.h"
 #include "unit_kind.h"
 
-enum { COPIES_LIMIT = 64 };
+enum { COPIES_LIMIT = 64, COMPARISONS_LIMIT = 1 << 22 };
 
 /* An access to an item that an index counts. */
 struct load {
@@ -25,16 +23,13 @@ struct load {
         bool vector;
         uint32_t file, line, column; /* 0: not known */
         uint64_t row;                /* of the table of lines: where it begins */
-        uint32_t call; /* the number of the one that it is inlined by; 0: none */
 };
 
 struct loads {
         const struct flow_walk *walk;
         LIST(struct load); /* by address */
         bool in_rows;      /* copies of one expression are in rows of their own */
-        const struct load **ordered; /* by what tells expressions apart */
-        struct range_map calls;
-        uint32_t call_count;
+        size_t comparisons_left;
 };
 
 /* ---- what may be copies ---- */
@@ -149,101 +144,32 @@ static int find_lines(struct loads *loads)
         return error == -ENOMEM ? error : 0;
 }
 
-static int add_range(void *context, uint64_t low, uint64_t high)
-{
-        struct loads *loads = context;
-
-        return range_map_add(&loads->calls, low, high, loads->call_count);
-}
-
-static int visit(void *context, struct die_entry *entry)
-{
-        struct loads *loads = context;
-
-        if (entry->tag != DW_TAG_inlined_subroutine)
-                return entry->tag == DW_TAG_lexical_block;
-        loads->call_count++;
-        return die_ranges(loads->walk->context->reader->dwarf, &entry->die, add_range,
-                          loads) == -ENOMEM
-                   ? -ENOMEM
-                   : 1;
-}
-
-static int find_calls(struct loads *loads)
-{
-        const struct flow_context *flow = loads->walk->context;
-        int error = die_walk(flow->reader->dwarf, flow->function, visit, loads);
-
-        if (error != -ENOMEM)
-                error = range_map_build(&loads->calls);
-        for (size_t i = 0; i < loads->count && !error; i++) {
-                const struct range *range =
-                    range_map_find(&loads->calls, loads->items[i].vaddr);
-
-                loads->items[i].call = range ? range->value : 0;
-        }
-        return error;
-}
-
 /* ---- copies ---- */
 
-/* Loads of one expression are neighbours, in the order of their indexes' beginnings. */
-static int compare_loads(const void *left, const void *right)
+/* Whether A and B are loads of one expression, with the same kind of index. */
+static bool same_expression(const struct load *a, const struct load *b)
 {
-        const struct load *a = *(const struct load *const *)left;
-        const struct load *b = *(const struct load *const *)right;
-
-        COMPARE(a->file, b->file);
-        COMPARE(a->line, b->line);
-        COMPARE(a->column, b->column);
-        COMPARE(a->call, b->call);
-        COMPARE(a->place.type, b->place.type);
-        COMPARE(a->place.origin, b->place.origin);
-        COMPARE(a->place.stride_bytes, b->place.stride_bytes);
-        COMPARE(a->bytes, b->bytes);
-        COMPARE(a->vector, b->vector);
-        COMPARE(place_begin(&a->place), place_begin(&b->place));
-        return 0;
+        return a->file == b->file && a->line == b->line && a->column == b->column &&
+               a->place.type == b->place.type && a->place.origin == b->place.origin &&
+               a->place.stride_bytes == b->place.stride_bytes && a->bytes == b->bytes &&
+               a->vector == b->vector;
 }
 
-static int order_loads(struct loads *loads)
+/* Whether a copy of LOAD has an index that begins at BEGIN. */
+static bool begins_at(struct loads *loads, const struct load *load, int64_t begin)
 {
-        loads->ordered = malloc(loads->count * sizeof(*loads->ordered));
-        if (!loads->ordered)
-                return -ENOMEM;
-        for (size_t i = 0; i < loads->count; i++)
-                loads->ordered[i] = &loads->items[i];
-        qsort(loads->ordered, loads->count, sizeof(*loads->ordered), compare_loads);
-        return 0;
-}
-
-static bool comes_before(const void *item, const void *key)
-{
-        const struct load *wanted = key;
-
-        return compare_loads(item, &wanted) < 0;
-}
-
-/* Whether another copy of LOAD's expression has an index that begins at BEGIN. */
-static bool begins_at(const struct loads *loads, const struct load *load, int64_t begin)
-{
-        struct load key = *load;
-        const struct load *wanted = &key;
-
-        key.place.offset = begin;
-        key.place.ahead = 0;
-        for (size_t i = array_count_before(loads->ordered, loads->count,
-                                           sizeof(*loads->ordered), comes_before, &key);
-             i < loads->count && compare_loads(&loads->ordered[i], &wanted) == 0; i++)
-                if (!loads->in_rows || loads->ordered[i] == load ||
-                    loads->ordered[i]->row != load->row)
+        for (size_t i = 0; i < loads->count && loads->comparisons_left > 0;
+             i++, loads->comparisons_left--)
+                if (place_begin(&loads->items[i].place) == begin &&
+                    (!loads->in_rows || &loads->items[i] == load ||
+                     loads->items[i].row != load->row) &&
+                    same_expression(&loads->items[i], load))
                         return true;
         return false;
 }
 
 /* Whether the first COPIES items are read as what LOAD is of. */
-static bool has_copies(const struct loads *loads, const struct load *load,
-                       uint64_t copies)
+static bool has_copies(struct loads *loads, const struct load *load, uint64_t copies)
 {
         int64_t bytes = (int64_t)item_bytes(loads, &load->place);
         int64_t first = place_begin(&load->place) % bytes;
@@ -256,7 +182,7 @@ static bool has_copies(const struct loads *loads, const struct load *load,
         return true;
 }
 
-static void judge(const struct loads *loads, struct flow_answer *answer)
+static void judge(struct loads *loads, struct flow_answer *answer)
 {
         const struct load *load = NUMBER_FIND(loads->items, loads->count, answer->vaddr);
 
@@ -286,7 +212,7 @@ static bool is_asked(const struct flow_answer *answer)
 
 int unrolled_find(const struct flow_walk *walk, struct flow_answer *answers, size_t count)
 {
-        struct loads loads = {.walk = walk};
+        struct loads loads = {.walk = walk, .comparisons_left = COMPARISONS_LIMIT};
         bool asked = false;
         int error = 0;
 
@@ -296,15 +222,9 @@ int unrolled_find(const struct flow_walk *walk, struct flow_answer *answers, siz
                 error = find_loads(&loads);
         if (!error && loads.count > 0)
                 error = find_lines(&loads);
-        if (!error && loads.count > 0)
-                error = find_calls(&loads);
-        if (!error && loads.count > 0)
-                error = order_loads(&loads);
         for (size_t i = 0; i < count && !error && loads.count > 0; i++)
                 if (is_asked(&answers[i]))
                         judge(&loads, &answers[i]);
-        range_map_free(&loads.calls);
-        free(loads.ordered);
         free(loads.items);
         return error;
 }
