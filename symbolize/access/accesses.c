@@ -251,37 +251,6 @@ static void take_items(const struct type_reader *reader, const struct code_frame
                 access->flow.item_bytes = type_size(reader->types, block->type);
 }
 
-/* ---- variables of frames ---- */
-
-/* The line that CODE is at in the function that is inlined in LEVEL others; 0: not known.
- */
-static uint32_t line_at(const struct code_frames *frames, const struct code_place *code,
-                        uint32_t level)
-{
-        uint32_t levels = code->frame_count ? code->frame_count : 1;
-
-        if (level >= levels)
-                return 0;
-        return level == levels - 1
-                   ? code->line
-                   : frames->items[code->first_frame + levels - 2 - level].call_line;
-}
-
-/* In a block, before the line that declares a variable there, something else is in its
- * memory: what an expression needs for a while, which has no name. */
-static void forget_undeclared(const struct code_frames *frames, struct access *access)
-{
-        struct frame_variable *variable = &access->flow.variable;
-
-        if (!rule_applies("undeclared") || !access->asked ||
-            !place_in_frame(&access->flow.place))
-                return;
-        uint32_t line = line_at(frames, access->code, variable->level);
-
-        if (line && line < variable->line)
-                *variable = (struct frame_variable){.type = TYPE_NONE};
-}
-
 int access_find(struct type_reader *reader, const struct elf_file *file,
                 const struct symbol_table *symbols, const struct code_frames *frames,
                 struct access **accesses, size_t count)
@@ -298,7 +267,6 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
         for (size_t i = 0; i < count && !error; i++) {
                 take_items(reader, frames, accesses[i]);
-                forget_undeclared(frames, accesses[i]);
         }
         relocations_free(&linkage.slots);
         thread_slots_free(&linkage.threads);

@@ -34,23 +34,19 @@ static void part_index(const struct flow_context *flow, struct flow_state *state
         answer->place.offset = base.offset;
 }
 
-/* The variable of the frame at ANSWER's place, or all that may be there. */
+/* The variable of the frame at ANSWER's place, or the type of all that may be there. */
 static void name_variable(const struct flow_context *flow, const struct flow_state *state,
                           uint64_t vaddr, struct flow_answer *answer)
 {
         struct frame_variable several;
-        int64_t offset = 0;
         const struct frame_variable *variable = flow_state_variable(
             flow, state, &answer->place, vaddr, &answer->variable_offset);
 
-        answer->variable = (struct frame_variable){.type = TYPE_NONE};
-        if (variable) {
-                answer->variable = *variable;
-        } else if (shared_place_variable(flow, state, &answer->place, vaddr, &several,
-                                         &offset)) {
-                answer->variable = several;
-                answer->variable_offset = offset;
-        }
+        if (!variable && shared_place_variable(flow, state, &answer->place, vaddr,
+                                               &several, &answer->variable_offset))
+                variable = &several;
+        answer->variable =
+            variable ? *variable : (struct frame_variable){.type = TYPE_NONE};
 }
 
 /* A repeated instruction continues from its operand's place: it accesses all fields of an

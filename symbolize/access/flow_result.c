@@ -10,7 +10,7 @@
 #include "rule.h"
 #include "type_field.h"
 
-enum { RESULT_STEPS = 512, RESULT_WAYS = 4, RESULT_ASKED = 64, QUOTIENT_STEPS = 64 };
+enum { RESULT_STEPS = 512, RESULT_WAYS = 4, QUOTIENT_STEPS = 64 };
 
 /* A type that the pointer has, and the name of one that says so. */
 struct told {
@@ -21,9 +21,6 @@ struct told {
 /* The ways of a pointer, and the types that it has there. */
 struct pursuit {
         const struct flow_walk *walk;
-        size_t call;                   /* step */
-        origin asked_of[RESULT_ASKED]; /* variables that were asked about */
-        size_t asked_count;
         struct {
                 size_t step;
                 struct flow_state state;
@@ -116,32 +113,6 @@ static void consider_behind(const struct flow_context *flow, struct pursuit *pur
         pursuit->behind_bytes = (uint64_t)value->offset;
 }
 
-static bool was_asked(const struct pursuit *pursuit, origin variable)
-{
-        for (size_t i = 0; i < pursuit->asked_count; i++)
-                if (pursuit->asked_of[i] == variable)
-                        return true;
-        return false;
-}
-
-/* What one branch's variable tells is nothing, where the call is another's, too. */
-static void doubt_variable(const struct flow_context *flow, struct pursuit *pursuit,
-                           const struct place_value *named)
-{
-        if (!origin_is_variable(named->origin) || was_asked(pursuit, named->origin))
-                return;
-        if (pursuit->asked_count == RESULT_ASKED) {
-                pursuit->several = true; /* this one may be of one branch */
-                return;
-        }
-        const struct register_variable *variable =
-            &flow->variables->values[named->origin - ORIGIN_FIRST_VARIABLE];
-
-        pursuit->asked_of[pursuit->asked_count++] = named->origin;
-        pursuit->several |= rule_applies("merged-call") &&
-                            merged_call_entered(pursuit->walk, pursuit->call, variable);
-}
-
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
                                const struct flow_state *state, uint64_t vaddr)
 {
@@ -154,12 +125,10 @@ static void consider_variables(const struct flow_context *flow, struct pursuit *
 
                 if (named.kind != PLACE_POINTER || named.offset != 0)
                         continue;
-                if (is_result(value)) {
-                        doubt_variable(flow, pursuit, &named);
+                if (is_result(value))
                         consider_pointer(flow, pursuit, &named);
-                } else {
+                else
                         consider_behind(flow, pursuit, value, named.type);
-                }
         }
 }
 
@@ -348,7 +317,6 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
         const struct flow_context *flow = walk->context;
         const struct flow_code *code = walk->code;
         struct pursuit pursuit = {.walk = walk,
-                                  .call = at,
                                   .lineless = answer->lineless,
                                   .steps_left = RESULT_STEPS,
                                   .told = {TYPE_NONE, 0},

@@ -13,10 +13,5 @@ bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t ty
 /* Whether CALL is in or directly behind a block with a variable without a location, which
  * pointed to another structure of TYPE's size. */
 bool merged_call_before(const struct flow_walk *walk, size_t call, uint32_t type);
-/* Whether CALL is in the midst of the block of VARIABLE, and the other branch leads
- * there.
- */
-bool merged_call_entered(const struct flow_walk *walk, size_t call,
-                         const struct register_variable *variable);
 
 #endif

@@ -11,9 +11,8 @@
  * another name or type. 0 or -ENOMEM. */
 int shared_places_find(struct variables *variables, const struct types *types);
 
-/* Makes VARIABLE stand for all that may be at PLACE when the code is at VADDR: named
- * "first|second", of their type if they have one in common, else of TYPE_NONE. False:
- * there are not several, or too many. */
+/* Makes VARIABLE stand for all that may be at PLACE when the code is at VADDR: without a
+ * name, of their common type. False: they have none, or begin at different places. */
 bool shared_place_variable(const struct flow_context *flow,
                            const struct flow_state *state,
                            const struct place_value *place, uint64_t vaddr,

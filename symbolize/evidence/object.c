@@ -167,11 +167,9 @@ static struct object frame_object(struct objects *objects, const char *function,
         const char *name = string_pool_text(objects->from.names, variable->name);
         const char *inlined = string_pool_text(objects->from.names, variable->inlined);
 
-        object.name = variable->qualified
-                          ? variable->name
-                          : string_pool_format(objects->from.names, "%s::%s",
-                                               inlined ? inlined : function,
-                                               name ? name : "(unnamed)");
+        object.name =
+            string_pool_format(objects->from.names, "%s::%s",
+                               inlined ? inlined : function, name ? name : "(unnamed)");
         object.has_size = variable->type != TYPE_NONE;
         if (object.has_size)
                 object.size_bytes = objects->from.types->items[variable->type].size_bytes;

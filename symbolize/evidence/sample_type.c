@@ -231,8 +231,9 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 malloc((sweep->raw->stack_count + 1) * sizeof(*sample_types->blocks)),
             .pointees =
                 malloc((sweep->places.count + 1) * sizeof(*sample_types->pointees)),
-            .shown = calloc(sweep->places.count + 1, sizeof(*sample_types->shown))};
-        if (!sample_types->blocks || !sample_types->pointees || !sample_types->shown)
+            .elsewhere =
+                calloc(sweep->places.count + 1, sizeof(*sample_types->elsewhere))};
+        if (!sample_types->blocks || !sample_types->pointees || !sample_types->elsewhere)
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->places.count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
@@ -246,7 +247,7 @@ void sample_types_free(struct sample_types *sample_types)
 {
         free(sample_types->blocks);
         free(sample_types->pointees);
-        free(sample_types->shown);
+        free(sample_types->elsewhere);
         *sample_types = (struct sample_types){0};
 }
 

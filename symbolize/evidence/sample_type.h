@@ -26,7 +26,7 @@ struct sample_types {
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
         struct sample_type *pointees; /* of the sweep's places, once found */
-        uint8_t *shown; /* of the sweep's places: what addresses show of their pointers */
+        bool *elsewhere; /* of the sweep's places: an address is not where an index leads */
         uint32_t character; /* the program's type char; TYPE_NONE: none */
 };
 

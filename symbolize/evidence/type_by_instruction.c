@@ -2,19 +2,9 @@
 /* A pointer's type says what lies behind it. An index that nothing proves must agree with
  * the addresses of all of the instruction's samples: some agree by chance. */
 
-#include "rule.h"
 #include "type_by.h"
 #include "type_field.h"
 #include "type_index.h"
-
-enum { POINTER_LIMIT_BYTES = 1024 };
-
-/* Facts from the addresses of an instruction's samples. */
-enum {
-        SHOWN_ELSEWHERE = 1, /* one is not where the index leads to */
-        SHOWN_UNALIGNED = 2, /* by one the structure would lie where compilers put none */
-        SHOWN_ALIGNED = 4    /* by one it lies where they do */
-};
 
 const struct type_access *instruction_access(const struct place *place)
 {
@@ -122,18 +112,6 @@ static bool is_tested(const struct sample_types *finder, const struct target *ta
                finder->sweep->raw->allocations[target->index].size_bytes % bytes == 0;
 }
 
-/* Whether the addresses of PLACE's samples show that it reads something else. Structures
- * that all seem to be beside their place are read by a pointer with a tag in its lowest
- * bits; where some are in theirs, an allocator puts them anywhere. */
-static bool is_refuted(const struct sample_types *finder, uint32_t place)
-{
-        uint8_t shown = finder->shown[place];
-
-        return rule_applies("shown") &&
-               (shown & SHOWN_ELSEWHERE ||
-                (shown & SHOWN_UNALIGNED && !(shown & SHOWN_ALIGNED)));
-}
-
 static struct sample_type by_pointer(struct sample_types *finder,
                                      const struct sample_location *location,
                                      const struct flow_answer *flow)
@@ -144,42 +122,13 @@ static struct sample_type by_pointer(struct sample_types *finder,
 
         if (found.reason != TYPED)
                 return found;
-        return (is_refuted(finder, location->place) && !found.field.named) ||
+        return (finder->elsewhere[location->place] && !found.field.named) ||
                        (place->guessed && !found.field.named &&
                         target->kind != TARGET_BLOCK)
                    ? type_left_open(UNTYPED_INDEX)
                    : type_told(found,
                                (struct type_source){TYPE_BY_INSTRUCTION, flow->pointer,
                                                     TYPE_SOURCE_NO_PLACE});
-}
-
-/* Whether compilers align structures of TYPE to a pointer, which it holds near its
- * beginning. */
-static bool is_of_pointers(const struct types *types, uint32_t type)
-{
-        uint64_t bytes = type_size(types, type);
-
-        if (types->items[type].kind != TYPE_STRUCT || bytes % sizeof(uint64_t) != 0)
-                return false;
-        for (uint64_t at = 0; at < bytes && at < POINTER_LIMIT_BYTES;
-             at += sizeof(uint64_t))
-                if (type_kind(types, type_part(types, type, at)) == TYPE_POINTER)
-                        return true;
-        return false;
-}
-
-/* Whether the structure of PLACE, INSIDE a block, lies where a pointer may; SHOWN_*, or 0
- * where that says nothing. */
-static uint8_t alignment(const struct types *types, const struct place_value *place,
-                         uint64_t inside)
-{
-        if ((place->indexed &&
-             (place->unknown_index || place->stride_bytes % sizeof(uint64_t) != 0)) ||
-            !is_of_pointers(types, place->type))
-                return 0;
-        return (inside - place_offset(types, place)) % sizeof(uint64_t) == 0
-                   ? SHOWN_ALIGNED
-                   : SHOWN_UNALIGNED;
 }
 
 void instruction_learn(struct sample_types *finder,
@@ -189,22 +138,17 @@ void instruction_learn(struct sample_types *finder,
             &place_asks(&finder->sweep->places.items[location->place])->access.flow;
         const struct place_value *place = &flow->place;
         const struct target *target = &location->target;
-        uint8_t *shown = &finder->shown[location->place];
 
-        if (place->type >= finder->types->count)
-                return;
-        if (!(*shown & SHOWN_ALIGNED))
-                *shown |= alignment(finder->types, place, target->offset_bytes);
-        if (*shown & SHOWN_ELSEWHERE ||
+        if (place->type >= finder->types->count || finder->elsewhere[location->place] ||
             (!place->guessed && !is_tested(finder, target, place)))
                 return;
         const struct type_access access = instruction_counted_access(
             finder->types, &finder->sweep->places.items[location->place]);
         struct sample_type found = pointee(finder, location->place);
 
-        if (found.reason == TYPED &&
-            !agrees(finder, place->type, target->offset_bytes, &access, &found))
-                *shown |= SHOWN_ELSEWHERE;
+        finder->elsewhere[location->place] =
+            found.reason == TYPED &&
+            !agrees(finder, place->type, target->offset_bytes, &access, &found);
 }
 
 struct sample_type type_by_instruction(struct sample_types *finder,
@@ -236,8 +180,7 @@ struct sample_type type_by_instruction(struct sample_types *finder,
         if (flow->place.kind == PLACE_POINTER)
                 return by_pointer(finder, location, flow);
         if (flow->variable.type == TYPE_NONE)
-                return type_left_open(flow->variable.name ? UNTYPED_SEVERAL
-                                                          : UNTYPED_NO_VARIABLE);
+                return type_left_open(UNTYPED_NO_VARIABLE);
         const struct sample_type found = sample_field_at(
             finder, flow->variable.type, (uint64_t)flow->variable_offset, &flow->access);
 

@@ -61,7 +61,6 @@ const char *untyped_reason(enum untyped reason)
             [UNTYPED_UNKNOWN_BASE] = "unknown base register",
             [UNTYPED_SAVED] = "saved register or return address",
             [UNTYPED_NO_VARIABLE] = "no variable there",
-            [UNTYPED_SEVERAL] = "one of several variables",
             [UNTYPED_CONSTANT] = "constant without a name",
             [UNTYPED_LINKAGE] = "table of the linkers",
             [UNTYPED_INCOMPLETE] = "incomplete type",

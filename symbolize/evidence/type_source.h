@@ -52,7 +52,6 @@ enum untyped {
         UNTYPED_UNKNOWN_BASE,
         UNTYPED_SAVED,
         UNTYPED_NO_VARIABLE,
-        UNTYPED_SEVERAL,
         UNTYPED_CONSTANT,
         UNTYPED_LINKAGE,
         UNTYPED_INCOMPLETE,

@@ -86,5 +86,5 @@ struct place_value behind_header(const struct flow_context *flow,
                 result.origin =
                     origin_of_variable((size_t)(variable - flow->variables->values));
         }
-        return variable_has_rival(found, vaddr) ? place_unknown : result;
+        return variable_has_rival(found) ? place_unknown : result;
 }

@@ -112,10 +112,9 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
             variables_at(flow->variables, VARIABLES_BESIDE, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
-        if (variable_has_rival(beside, vaddr) ||
-            behind_header_begins(flow->types, &a, &b))
+        if (variable_has_rival(beside) || behind_header_begins(flow->types, &a, &b))
                 b = place_unknown;
-        if (variable_has_rival(in, vaddr))
+        if (variable_has_rival(in))
                 return place_unknown;
         if (a.kind != PLACE_POINTER || b.kind != PLACE_POINTER)
                 return a.kind == PLACE_POINTER ? a : b;
@@ -218,9 +217,8 @@ static void forget_rival(const struct flow_context *flow, struct place_value *va
 
         if (value->kind != PLACE_POINTER)
                 return;
-        if (variable_has_rival(variables_in_register(flow->variables, reg, vaddr),
-                               vaddr) ||
-            (variable_has_rival(beside, vaddr) && beside->offset > 0 &&
+        if (variable_has_rival(variables_in_register(flow->variables, reg, vaddr)) ||
+            (variable_has_rival(beside) && beside->offset > 0 &&
              value->offset == -beside->offset))
                 *value = place_unknown;
 }

@@ -138,19 +138,6 @@ static uint32_t name_in_work(struct collector *collector)
         return collector->name;
 }
 
-static uint32_t declaring_line(struct collector *collector)
-{
-        struct dwarf_file *dwarf = collector->reader->dwarf;
-        Dwarf_Die origin;
-        uint64_t line;
-
-        if (!die_number(dwarf, collector->die, DW_AT_decl_line, &line) &&
-            (!die_origin(dwarf, collector->die, &origin) ||
-             !die_number(dwarf, &origin, DW_AT_decl_line, &line)))
-                return 0;
-        return line <= UINT32_MAX ? (uint32_t)line : 0;
-}
-
 /* The register holds a pointer of TYPE minus the location's offset. */
 static int put_register(struct collector *collector, enum variables_by by,
                         const struct location *location, uint32_t type)
@@ -168,13 +155,10 @@ static int put_register(struct collector *collector, enum variables_by by,
         const struct code_range code =
             ranges ? (struct code_range){ranges[0].low, ranges[scope->count - 1].high}
                    : (struct code_range){0, UINT64_MAX};
-        bool bounded = ranges && collector->of_gcc && scope->level == 0;
 
         variables->values[variables->value_count] = (struct register_variable){
             .low = collector->low,
             .high = collector->high,
-            .block_low = bounded ? code.low : 0,
-            .block_high = bounded ? code.high : UINT64_MAX,
             .inlined_low = code.low,
             .inlined_high = code.high,
             .level = scope ? scope->level : 0,
@@ -258,12 +242,9 @@ static int add_in_memory(struct collector *collector, const struct location *loc
         variable.name = name_in_work(collector);
         variable.number = collector->number;
         variable.scoped = collector->scoped;
-        if (collector->scoped && dwarf_tag(collector->die) == DW_TAG_variable)
-                variable.line = declaring_line(collector);
         if (collector->scope) {
                 variable.inlined = collector->scope->inlined;
                 variable.depth = collector->scope->depth;
-                variable.level = collector->scope->level;
                 variable.shared = collector->scoped && collector->scope->codeless;
         }
         if (PUSH(&variables->frames, variable) < 0)

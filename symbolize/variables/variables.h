@@ -16,10 +16,6 @@ enum { VARIABLES_REGISTERS = 16 };
 struct register_variable {
         uint64_t low;
         uint64_t high;
-        /* From BLOCK_LOW up to BLOCK_HIGH is the code of its block (gcc's, of no inlined
-         * function; else anywhere). */
-        uint64_t block_low;
-        uint64_t block_high;
         uint32_t type;
         uint32_t name;
         int64_t offset;
@@ -32,10 +28,7 @@ struct register_variable {
         bool codeless;  /* its block has no code: that around it counts */
         bool given;     /* a parameter of the function: it is there when that begins */
         uint32_t block; /* the number of the declaring block; 0: not known */
-        /* Between these addresses, a variable of the same block and another type has
-         * the same value; empty: none has. */
-        uint64_t rival_low;
-        uint64_t rival_high;
+        bool rival; /* a variable of the same block and another type has the same value */
         bool pointed;          /* it lies where the register points to */
         uint16_t level;        /* inlined functions around it; if any: */
         uint64_t inlined_low;  /* where the code of its block begins, */
@@ -64,9 +57,6 @@ struct frame_variable {
         bool scoped;      /* between low and high is its block, not a list's word */
         bool shared;      /* its block has no code: the code between may be another's */
         bool shares;      /* another variable lies there, too, see shared_place.h */
-        bool qualified;   /* NAME says the function, too */
-        uint16_t level;   /* of inlined functions around it */
-        uint32_t line;    /* that declares it; 0: not known, or a parameter */
 };
 
 struct call_result {
@@ -126,11 +116,10 @@ bool variables_in_block(const struct variables *variables,
 const struct call_result *variables_call(const struct variables *variables,
                                          uint64_t vaddr);
 
-/* Whether VARIABLE (NULL: none) has a rival at VADDR. */
-static inline bool variable_has_rival(const struct register_variable *variable,
-                                      uint64_t vaddr)
+/* Whether VARIABLE (NULL: none) has a rival. */
+static inline bool variable_has_rival(const struct register_variable *variable)
 {
-        return variable && vaddr >= variable->rival_low && vaddr < variable->rival_high;
+        return variable && variable->rival;
 }
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Variables of a frame that the compiler puts at one place, of blocks next to each other and of
-# branches whose calls it merges: they are named together.
+# branches whose calls it merges: samples there have none of their names and types.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >merged.c <<'END'
@@ -69,8 +69,8 @@ gcc -g -O2 -o merged merged.c
 objdump -d --no-show-raw-insn merged | sed -n '/<merged>:/,/^$/p' >code
 [ "$(grep -c 'call.*<sum_up>' code)" -eq 1 ] || fail "gcc has not merged the calls: $(cat code)"
 record merged $LOADS --ldlat 1 --period 3 -- ./merged
-holds merged.db "merged merged::cells|pairs 0
-within within::pairs|cells 0" "SELECT DISTINCT
+holds merged.db "merged merged's stack 0
+within within's stack 0" "SELECT DISTINCT
         caller.function || ' ' || o.name || ' ' || (t.name LIKE 'struct%')
         FROM sample AS s JOIN attribution AS a USING (sample_id)
         JOIN location AS l USING (location_id) JOIN data_object AS o USING (object_id)

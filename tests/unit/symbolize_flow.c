@@ -447,8 +447,8 @@ TEST(leaves_open_what_was_not_compared)
                 values[i] = (struct register_variable){
                     .low = i, .high = 1000, .type = TYPE_NONE, .block = i == ALONE};
         assert_ok(rival_variables_find(&variables, &reader));
-        assert_false(variable_has_rival(&values[0], 999));
-        assert_true(variable_has_rival(&values[TOGETHER - 2], TOGETHER - 2));
-        assert_true(variable_has_rival(&values[TOGETHER - 1], 999));
-        assert_false(variable_has_rival(&values[ALONE], 999));
+        assert_false(variable_has_rival(&values[0]));
+        assert_true(variable_has_rival(&values[TOGETHER - 2]));
+        assert_true(variable_has_rival(&values[TOGETHER - 1]));
+        assert_false(variable_has_rival(&values[ALONE]));
 }
