@@ -36,10 +36,6 @@ struct pursuit {
         bool several;  /* allocations that the compiler merged, of different types */
         uint32_t held; /* mask of the registers that had the pointer */
         bool returned;
-        uint64_t shift_bytes; /* by the most that it was returned with; 0: with none */
-        /* What lies behind where the pointer leads: of the first that was seen. */
-        uint32_t behind_type; /* TYPE_NONE: none */
-        uint64_t behind_bytes;
 };
 
 static bool is_result(const struct place_value *value)
@@ -100,35 +96,18 @@ static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
                 pursuit->told_elsewhere = pursuit->told;
 }
 
-/* Takes note of a TYPE that begins where VALUE leads, behind the pointer: of structures,
- * as anything else may be a member. */
-static void consider_behind(const struct flow_context *flow, struct pursuit *pursuit,
-                            const struct place_value *value, uint32_t type)
-{
-        if (value->kind != PLACE_RESULT || value->offset <= 0 || value->indexed ||
-            type_kind(flow->types, type) != TYPE_STRUCT ||
-            type_size(flow->types, type) == 0 || pursuit->behind_type != TYPE_NONE)
-                return;
-        pursuit->behind_type = type;
-        pursuit->behind_bytes = (uint64_t)value->offset;
-}
-
 static void consider_variables(const struct flow_context *flow, struct pursuit *pursuit,
                                const struct flow_state *state, uint64_t vaddr)
 {
         for (uint8_t i = 0; i < REGISTER_COUNT; i++) {
                 const struct place_value *value = &state->registers[i];
 
-                if (value->kind != PLACE_RESULT)
+                if (!is_result(value))
                         continue;
                 struct place_value named = flow_state_called(flow, state, i, vaddr);
 
-                if (named.kind != PLACE_POINTER || named.offset != 0)
-                        continue;
-                if (is_result(value))
+                if (named.kind == PLACE_POINTER && named.offset == 0)
                         consider_pointer(flow, pursuit, &named);
-                else
-                        consider_behind(flow, pursuit, value, named.type);
         }
 }
 
@@ -143,9 +122,8 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
                            struct flow_state *state, const struct flow_step *step)
 {
         if (step->instruction.operation != OPERATION_STORE ||
-            state->registers[step->instruction.source].kind != PLACE_RESULT)
+            !is_result(&state->registers[step->instruction.source]))
                 return;
-        const struct place_value *value = &state->registers[step->instruction.source];
         struct place_value place = flow_operand(flow, state, step);
         struct flow_state without_slots = *state;
 
@@ -153,14 +131,7 @@ static void consider_store(const struct flow_context *flow, struct pursuit *purs
         struct place_value there =
             flow_state_load(flow, &without_slots, &place, step->vaddr);
 
-        if (there.kind != PLACE_POINTER)
-                return;
-        if (!is_result(value)) {
-                if (there.offset == 0)
-                        consider_behind(flow, pursuit, value, there.type);
-                return;
-        }
-        if (is_new(flow, pursuit, there.type))
+        if (there.kind == PLACE_POINTER && is_new(flow, pursuit, there.type))
                 pursuit->told = (struct told){
                     there.type, pointer_name_stored(pursuit->walk, &without_slots, &place,
                                                     step->vaddr)};
@@ -206,29 +177,7 @@ static void take_returned(const struct flow_context *flow, struct pursuit *pursu
 {
         if (value->kind != PLACE_RESULT || return_type(flow) == TYPE_NONE)
                 return;
-        if (value->offset == 0)
-                pursuit->returned = true;
-        else if ((uint64_t)value->offset > pursuit->shift_bytes)
-                pursuit->shift_bytes = (uint64_t)value->offset;
-}
-
-/* Whether the pointer's type is only a header: the caller's pointer, or another
- * structure, lies behind it. An allocator keeps a block's size there, for instance. */
-static bool is_header(const struct flow_context *flow, const struct pursuit *pursuit)
-{
-        const uint32_t type = pursuit->told.type;
-
-        if (type == TYPE_NONE)
-                return false;
-        uint64_t bytes = type_size(flow->types, type);
-
-        if (pursuit->shift_bytes > 0 && pursuit->shift_bytes >= bytes)
-                return true;
-        return bytes > 0 && pursuit->behind_type != TYPE_NONE &&
-               pursuit->behind_bytes >= bytes && !type_open_ended(flow->types, type) &&
-               !type_holds(flow->types, type, pursuit->behind_bytes % bytes,
-                           pursuit->behind_type) &&
-               !type_holds(flow->types, pursuit->behind_type, 0, type);
+        pursuit->returned |= value->offset == 0;
 }
 
 static void pursue(const struct flow_context *flow, const struct flow_code *code,
@@ -321,8 +270,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                                   .steps_left = RESULT_STEPS,
                                   .told = {TYPE_NONE, 0},
                                   .told_elsewhere = {TYPE_NONE, 0},
-                                  .type_before = TYPE_NONE,
-                                  .behind_type = TYPE_NONE};
+                                  .type_before = TYPE_NONE};
 
         answer->variable.type = TYPE_NONE;
         answer->place = place_unknown;
@@ -359,8 +307,7 @@ void flow_result(const struct flow_walk *walk, struct flow_state *state, size_t 
                 pursuit.told = (struct told){returned, pointer_name_returned(walk)};
         answer->outcome = FLOW_FOUND;
         answer->returned = pursuit.returned;
-        answer->place = is_header(flow, &pursuit) ? place_unknown
-                                                  : place_pointer(pursuit.told.type, 0);
+        answer->place = place_pointer(pursuit.told.type, 0);
         if (answer->place.kind == PLACE_POINTER)
                 answer->pointer = pursuit.told.pointer;
 }

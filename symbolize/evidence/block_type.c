@@ -83,36 +83,15 @@ uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t in
         return type_open_ended(types, type) ? inside : inside % type_size(types, type);
 }
 
-/* Whether PLACE's type, with an index that begins behind it, is only the first member of
- * TYPE. The pointer then leads to a whole TYPE. */
-static bool begins(const struct types *types, uint32_t type,
-                   const struct place_value *place)
-{
-        return place->indexed && type_size(types, place->type) < type_size(types, type) &&
-               type_holds(types, type, 0, place->type);
-}
-
-/* Whether an index into PLACE's type, which has no end, may have led there: its items
- * are not told apart. */
-static bool indexes(const struct types *types, uint32_t type,
-                    const struct place_value *place)
-{
-        return place->indexed && type_open_ended(types, type) &&
-               type_same(types, type, place->type);
-}
-
-/* Whether offset INSIDE of a block of TYPE is an item of the array in TYPE that PLACE's
- * index counts in. */
+/* Whether PLACE's index, in an array of TYPE, may lead to offset INSIDE of a block. */
 static bool counts_in_array(const struct types *types, uint32_t type, uint64_t inside,
                             const struct place_value *place)
 {
-        uint64_t low, high, at = block_type_offset(types, type, inside);
+        int64_t ahead = (int64_t)block_type_offset(types, type, inside) - place->offset;
 
         return place->indexed && place->stride_bytes > 0 && place->offset >= 0 &&
-               type_same(types, type, place->type) &&
-               type_array_around(types, type, (uint64_t)place->offset, &low, &high) &&
-               at >= low && at < high &&
-               (at - (uint64_t)place->offset) % place->stride_bytes == 0;
+               type_same(types, type, place->type) && ahead >= 0 &&
+               (uint64_t)ahead % place->stride_bytes == 0;
 }
 
 static bool holds_at(const struct types *types, uint32_t type, uint64_t start,
@@ -139,8 +118,7 @@ bool block_type_agrees(const struct types *types, uint32_t type, uint64_t inside
 {
         if (place->type == TYPE_NONE)
                 return false;
-        if (indexes(types, type, place) || begins(types, type, place) ||
-            counts_in_array(types, type, inside, place) ||
+        if (counts_in_array(types, type, inside, place) ||
             before_end(types, type, inside, place))
                 return true;
         /* The place may lie before the pointer's target: the offset is then negative. It

@@ -131,17 +131,6 @@ static bool strays(const struct here *here)
                !block_type_has_item(here->holds, types, pointed->type, start);
 }
 
-/* Whether the index steps over whole records of the block, of which only the first is
- * known, while the instruction reads one number or pointer, SINGLE. */
-static bool steps_over_records(const struct here *here, uint32_t single)
-{
-        uint64_t record = type_size(here->types, here->type);
-        uint64_t step = here->pointed ? here->pointed->stride_bytes : 0;
-
-        return type_has_fields(here->types, here->type) &&
-               record > type_size(here->types, single) && step > 0 && step % record == 0;
-}
-
 /* Why FOUND, the field at the instruction's pointer, is not sure here; TYPED: it is. A
  * number or pointer may also be a member, or something behind the pointer's target. */
 static enum untyped doubt_in_block(const struct here *here,
@@ -154,8 +143,7 @@ static enum untyped doubt_in_block(const struct here *here,
         if (!is_number(here->types, found->type) &&
             type_kind(here->types, found->type) != TYPE_POINTER)
                 return TYPED;
-        if (here->holds->records || holds_members(here) ||
-            steps_over_records(here, found->type))
+        if (here->holds->records || holds_members(here))
                 return UNTYPED_INDEX;
         /* A smaller number may lie there. */
         return here->access->bytes > 0 &&

@@ -61,20 +61,6 @@ static bool is_placed(const struct types *types, const struct place_value *place
                (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
 }
 
-/* Whether ACCESS reads a part of the number FOUND, by an index in smaller steps: small
- * items then lie at its offset by chance. */
-static bool is_in_steps(const struct types *types, const struct place_value *place,
-                        const struct type_access *access, const struct sample_type *found)
-{
-        uint64_t step =
-            place->unknown_index || place->stride_bytes == 0 ? 1 : place->stride_bytes;
-        uint64_t bytes = type_size(types, found->field.type);
-
-        return place->indexed && !found->field.shared && access->bytes > 0 &&
-               access->bytes < bytes && type_is_single(types, found->field.type) &&
-               step % bytes != 0;
-}
-
 /* The field that the instruction at PLACE accesses by its pointer. It is the same for all
  * its samples. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
@@ -91,9 +77,6 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
                                     place_offset(finder->types, &flow->place), &access);
                 if (known->reason == TYPED && !is_placed(finder->types, &flow->place))
                         known->access_bytes = 0;
-                if (known->reason == TYPED &&
-                    is_in_steps(finder->types, &flow->place, &flow->access, known))
-                        *known = type_left_open(UNTYPED_INDEX);
         }
         return *known;
 }

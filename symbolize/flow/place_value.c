@@ -335,29 +335,6 @@ struct place_value place_subtract(const struct types *types, const struct place_
                    : place_add(types, a, &negative, 1);
 }
 
-/* Whether VALUE's index, which begins before the array at the end of its type that goes
- * on, counts something else than the items of that, such as blocks. */
-static bool counts_blocks(const struct types *types, const struct place_value *value,
-                          int64_t begin)
-{
-        uint64_t offset;
-        uint32_t item;
-
-        return type_open_array(types, value->type, &offset, &item) && begin >= 0 &&
-               (uint64_t)begin < offset && value->stride_bytes != type_size(types, item);
-}
-
-/* Where the index of VALUE leads to from BEGIN in its type. */
-static enum index_outcome indexed(const struct types *types,
-                                  const struct place_value *value, int64_t begin,
-                                  uint64_t access_bytes, uint64_t *found)
-{
-        enum index_outcome outcome = type_indexed(
-            types, value->type, begin, value->stride_bytes, access_bytes, found);
-
-        return counts_blocks(types, value, begin) ? INDEX_OPEN : outcome;
-}
-
 /* Whether the index of VALUE begins items away from where the pointer is to. One less
  * than a number that is not known is none that begins before an array. */
 static bool is_shifted(const struct types *types, const struct place_value *value)
@@ -384,12 +361,13 @@ struct place_value place_settled(const struct types *types,
         }
         if (value->stride_bytes == 0)
                 return settled;
-        enum index_outcome outcome =
-            indexed(types, value, value->offset, access_bytes, &found);
+        enum index_outcome outcome = type_indexed(
+            types, value->type, value->offset, value->stride_bytes, access_bytes, &found);
 
         /* The offset may lie in the array that the index counts. */
         if (outcome == INDEX_OPEN && value->ahead != 0)
-                outcome = indexed(types, value, place_begin(value), access_bytes, &found);
+                outcome = type_indexed(types, value->type, place_begin(value),
+                                       value->stride_bytes, access_bytes, &found);
         settled.strided = true;
         settled.guessed = outcome != INDEX_FOUND;
         settled.shifted = is_shifted(types, value);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The offset is looked for in all arrays whose items the index may count, and around the
- * one it lies in. */
+/* The offset is looked for in all arrays whose items the index may count. */
 #include "type_index.h"
 
 #include "type_table.h"
@@ -180,67 +179,4 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
                 return INDEX_OPEN;
         *found = reach.at;
         return reach.outcome;
-}
-
-struct around {
-        const struct types *types;
-        uint64_t offset_bytes; /* that the array is looked for around */
-        unsigned work_left;
-        unsigned nesting;
-        uint64_t low; /* the answer */
-        uint64_t high;
-};
-
-static bool around_type(struct around *around, uint32_t type, uint64_t start);
-
-static bool around_member(struct around *around, const struct type *type, uint64_t start)
-{
-        const struct types *types = around->types;
-
-        for (uint32_t i = 0; i < type->member_count; i++) {
-                const struct member *member = &types->members[type->first_member + i];
-
-                if (type_in_member(types, type, i, around->offset_bytes - start) &&
-                    around_type(around, member->type, start + member->offset_bytes))
-                        return true;
-        }
-        return false;
-}
-
-/* Looks for it inside of TYPE_ID, which begins at START. */
-static bool around_type(struct around *around, uint32_t type_id, uint64_t start)
-{
-        if (type_id >= around->types->count || around->nesting == TYPE_NESTING_LIMIT ||
-            around->work_left == 0)
-                return false;
-        const struct type *type = &around->types->items[type_id];
-
-        around->work_left--;
-        if (type->kind == TYPE_ARRAY) {
-                around->low = start;
-                around->high =
-                    type->size_bytes > 0 ? start + type->size_bytes : UINT64_MAX;
-                return around->offset_bytes >= around->low &&
-                       around->offset_bytes < around->high;
-        }
-        if (type->kind != TYPE_STRUCT && type->kind != TYPE_UNION)
-                return false;
-        around->nesting++;
-        bool found = around_member(around, type, start);
-
-        around->nesting--;
-        return found;
-}
-
-bool type_array_around(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                       uint64_t *low, uint64_t *high)
-{
-        struct around around = {
-            .types = types, .offset_bytes = offset_bytes, .work_left = TYPE_WORK_LIMIT};
-
-        if (!around_type(&around, type, 0))
-                return false;
-        *low = around.low;
-        *high = around.high;
-        return true;
 }

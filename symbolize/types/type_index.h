@@ -30,11 +30,6 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
                                 int64_t offset_bytes, uint64_t stride_bytes,
                                 uint64_t access_bytes, uint64_t *found);
 
-/* Finds the outermost array of TYPE that OFFSET_BYTES lies in, which goes from *LOW to
- * *HIGH, the first byte after it. False: in none. */
-bool type_array_around(const struct types *types, uint32_t type, uint64_t offset_bytes,
-                       uint64_t *low, uint64_t *high);
-
 /* The greatest common factor of A and B, by Euclid; of a number and 0 it is the number.
  */
 static inline uint64_t common_factor(uint64_t a, uint64_t b)

@@ -439,58 +439,6 @@ struct cell {
         } group[4];
 };
 
-TEST(an_array_reaches_around_its_items)
-{
-        const uint64_t part = offsetof(struct sample, part);
-        const uint64_t letters = offsetof(struct sample, letters);
-        const struct {
-                uint32_t type;
-                uint64_t offset, low, high; /* 0: there is none */
-        } cases[] = {
-            /* Around a field of an item is the outer array. */
-            {f.sample, part + 2 * sizeof(struct inner) + 8, part,
-             part + 4 * sizeof(struct inner)},
-            {f.inner, 8, offsetof(struct inner, pair), sizeof(struct inner)},
-            {f.sample, letters + 99, letters, UINT64_MAX},
-            {f.sample, offsetof(struct sample, as), 0, 0},
-            {f.inner, 0, 0, 0},
-            {f.number, 0, 0, 0},
-        };
-
-        for (size_t i = 0; i < LENGTH(cases); i++) {
-                uint64_t low = 0, high = 0;
-
-                assert_int_equal(type_array_around(&f.types, cases[i].type,
-                                                   cases[i].offset, &low, &high),
-                                 cases[i].high != 0);
-                assert_int_equal(low, cases[i].low);
-                assert_int_equal(high, cases[i].high);
-        }
-}
-
-/* Two paths at each of 60 levels: no machine can take them all. */
-TEST(an_array_is_looked_for_with_bounded_work)
-{
-        uint32_t type = f.number;
-        uint64_t low, high;
-
-        for (int level = 0; level < 60; level++) {
-                type = UNION(NULL, 4, member("left", type, 0), member("right", type, 0));
-        }
-        assert_false(type_array_around(&f.types, type, 0, &low, &high));
-}
-
-/* Only the last member of a structure goes on after its end. */
-TEST(an_array_of_no_size_before_others_is_around_nothing)
-{
-        uint32_t type =
-            STRUCT("struct marked", 4, member("none", put_array(f.byte, 0), 0),
-                   member("number", f.number, 0));
-        uint64_t low, high;
-
-        assert_false(type_array_around(&f.types, type, 2, &low, &high));
-}
-
 TEST(an_index_leads_to_one_field_or_none)
 {
         uint32_t levels = put_array(STRUCT("struct level", sizeof(struct level),
