@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Of each operation: what its destination points to afterwards. What an instruction
  * writes in a way that is not followed is forgotten. */
-#include "behind_header.h"
 #include "flow_operand.h"
 #include "flow_walk.h"
 
@@ -322,7 +321,6 @@ static struct place_value result_of(const struct flow_context *flow,
                 return flow_sum(flow, &place, &other, 1);
         case OPERATION_ADD_CONSTANT:
                 place = held(flow, state, to, step);
-                place = behind_header(flow, state, &place, constant, step->vaddr);
                 return place_add_constant(&place, constant);
         case OPERATION_OR_CONSTANT:
                 return place_or(&state->registers[to], constant);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow_operand.h"
 
-#include "behind_header.h"
 #include "type_field.h"
 
 static struct place_value thread_local_at(uint64_t offset)
@@ -165,7 +164,6 @@ struct place_value flow_operand(const struct flow_context *flow, struct flow_sta
                                                        memory->index != REGISTER_NONE,
                                             .type = TYPE_NONE,
                                             .offset = memory->displacement};
-        base = behind_header(flow, state, &base, memory->displacement, step->vaddr);
         base = add_index(flow, state, step, &base);
         base = place_add_constant(&base, memory->displacement);
         return own_variable(flow, &base);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "behind_header.h"
 #include "flow_operand.h"
 #include "type_field.h"
 
@@ -112,7 +111,7 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
             variables_at(flow->variables, VARIABLES_BESIDE, reg, vaddr);
         struct place_value a = pointed_by(flow, in), b = pointed_by(flow, beside);
 
-        if (variable_has_rival(beside) || behind_header_begins(flow->types, &a, &b))
+        if (variable_has_rival(beside))
                 b = place_unknown;
         if (variable_has_rival(in))
                 return place_unknown;
@@ -185,10 +184,7 @@ static struct place_value believed(const struct flow_context *flow,
                 return *value;
         if (value->kind == PLACE_POINTER)
                 return !points_to_fields(flow->types, named) ||
-                               points_around(flow->types, value, named) ||
-                               behind_header_begins(flow->types, value, named) ||
-                               (points_to_fields(flow->types, value) &&
-                                behind_header_ends(flow->types, named))
+                               points_around(flow->types, value, named)
                            ? *value
                            : *named;
         return place_in_frame(value) || value->kind == PLACE_ADDRESS ||

@@ -72,7 +72,7 @@ CASES = [
     Case("casts.c", ["gcc -O2"], {
         "in_blocks 0": "frame.kind", "in_blocks 20": "query.flags", "in_blocks 24": "packet.to",
         "in_blocks 32": "packet.hops query.when",
-        "items 0": "wide.first", "items 16": "wide.weight"},
+        "items 0": "open", "items 16": "open"},
          key="""function || ' ' || iif(function = 'items', (object_offset_bytes - 16) % 24,
                 object_offset_bytes)""",
          where="object_kind = 'heap' AND (function = 'in_blocks' OR object_offset_bytes > 15)",
