@@ -109,20 +109,30 @@ static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *d
                          (struct split_type){signature, *die});
 }
 
+/* Units of types were in a section of their own before DWARF 5. libdw's units of a file
+ * begin with the other section, which a part of a package may lack. */
 static int add_all(struct split_types *types, Dwarf *dwarf)
 {
-        Dwarf_CU *cu = NULL;
+        const bool old = types->index.version < 5;
+        Dwarf_Off at = 0, next;
         uint64_t signature;
-        uint8_t kind;
-        Dwarf_Die type;
+        size_t header;
         int error = 0;
 
-        while (!error && dwarf_get_units(dwarf, cu, &cu, NULL, &kind, NULL, NULL) == 0)
-                if ((kind == DW_UT_type || kind == DW_UT_split_type) &&
-                    dwarf_cu_info(cu, NULL, NULL, NULL, &type, &signature, NULL, NULL) ==
-                        0 &&
+        for (; !error &&
+               dwarf_next_unit(dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
+                               old ? &signature : NULL, NULL) == 0 &&
+               next > at;
+             at = next) {
+                Dwarf_Die unit, type;
+
+                if ((old ? dwarf_offdie_types(dwarf, at + header, &unit)
+                         : dwarf_offdie(dwarf, at + header, &unit)) &&
+                    dwarf_cu_info(unit.cu, NULL, NULL, NULL, &type, &signature, NULL,
+                                  NULL) == 0 &&
                     type.addr)
                         error = add(types, signature, &type);
+        }
         return error;
 }
 
