@@ -21,8 +21,7 @@ struct load {
         struct place_value place;
         uint32_t bytes;
         bool vector;
-        uint32_t file, line, column; /* 0: not known */
-        uint64_t row;                /* of the table of lines: where it begins */
+        struct line_answer source;
 };
 
 struct loads {
@@ -131,14 +130,8 @@ static int find_lines(struct loads *loads)
                         ? run_lines(dwarf, &unit, answers, loads->count)
                         : -ENOENT;
 
-        for (size_t i = 0; i < loads->count && !error; i++) {
-                if (!answers[i].found)
-                        continue;
-                loads->items[i].file = answers[i].file;
-                loads->items[i].line = answers[i].line;
-                loads->items[i].column = answers[i].column;
-                loads->items[i].row = answers[i].row;
-        }
+        for (size_t i = 0; i < loads->count && !error; i++)
+                loads->items[i].source = answers[i];
         free(answers);
         loads->in_rows = function_in_rows(dwarf, flow->function);
         return error == -ENOMEM ? error : 0;
@@ -149,8 +142,9 @@ static int find_lines(struct loads *loads)
 /* Whether A and B are loads of one expression, with the same kind of index. */
 static bool same_expression(const struct load *a, const struct load *b)
 {
-        return a->file == b->file && a->line == b->line && a->column == b->column &&
-               a->place.type == b->place.type && a->place.origin == b->place.origin &&
+        return a->source.file == b->source.file && a->source.line == b->source.line &&
+               a->source.column == b->source.column && a->place.type == b->place.type &&
+               a->place.origin == b->place.origin &&
                a->place.stride_bytes == b->place.stride_bytes && a->bytes == b->bytes &&
                a->vector == b->vector;
 }
@@ -162,7 +156,7 @@ static bool begins_at(struct loads *loads, const struct load *load, int64_t begi
              i++, loads->comparisons_left--)
                 if (place_begin(&loads->items[i].place) == begin &&
                     (!loads->in_rows || &loads->items[i] == load ||
-                     loads->items[i].row != load->row) &&
+                     loads->items[i].source.row != load->source.row) &&
                     same_expression(&loads->items[i], load))
                         return true;
         return false;
@@ -174,7 +168,7 @@ static bool has_copies(struct loads *loads, const struct load *load, uint64_t co
         int64_t bytes = (int64_t)item_bytes(loads, &load->place);
         int64_t first = place_begin(&load->place) % bytes;
 
-        if (load->column == 0 || copies > COPIES_LIMIT)
+        if (!load->source.found || load->source.column == 0 || copies > COPIES_LIMIT)
                 return false;
         for (int64_t i = 0; i < (int64_t)copies; i++)
                 if (!begins_at(loads, load, first + i * bytes))

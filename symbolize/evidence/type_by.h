@@ -43,8 +43,7 @@ struct type_access instruction_counted_access(const struct types *types,
                                               const struct place *place);
 /* Whether the operand's address comes from a known pointer. */
 bool instruction_points(const struct place *place);
-/* Learns from a sample's address whether its instruction's pointer and index lead there.
- */
+/* Learns from a sample's address whether its instruction's index leads there. */
 void instruction_learn(struct sample_types *finder,
                        const struct sample_location *location);
 

@@ -241,8 +241,7 @@ static struct place_value address_of(const struct flow_context *flow,
                    : place_add_constant(&sum, memory->displacement);
 }
 
-/* The value at STEP's operand. From a null base, an index in larger items leads nowhere.
- */
+/* The value at STEP's operand. From a null base, an index of items leads nowhere. */
 static struct place_value loaded_by(const struct flow_context *flow,
                                     struct flow_state *state,
                                     const struct flow_step *step)

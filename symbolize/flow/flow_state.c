@@ -174,8 +174,7 @@ struct place_value flow_state_called(const struct flow_context *flow,
 }
 
 /* Decides between VALUE, from data flow, and the variable there. The variable has the
- * author's type. It does not count if it tells less: void, or a part of the known target.
- */
+ * author's type. It does not count if it tells less: void, or part of a target. */
 static struct place_value believed(const struct flow_context *flow,
                                    const struct place_value *value,
                                    const struct place_value *named)

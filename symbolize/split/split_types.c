@@ -109,8 +109,7 @@ static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *d
                          (struct split_type){signature, *die});
 }
 
-/* Units of types were in a section of their own before DWARF 5. libdw's units of a file
- * begin with the other section, which a part of a package may lack. */
+/* Units of types were in a section of their own, perhaps the only one, before DWARF 5. */
 static int add_all(struct split_types *types, Dwarf *dwarf)
 {
         const bool old = types->index.version < 5;

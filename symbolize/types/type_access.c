@@ -22,8 +22,7 @@ uint64_t type_number_bytes(const struct type *type)
         return type->size_bytes / (type->is_complex ? 2 : 1);
 }
 
-/* Whether BYTES, INSIDE bytes behind the start of TYPE, are one number of floating point.
- */
+/* Whether BYTES, INSIDE bytes behind TYPE's start, are one number of floating point. */
 static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
 {
         uint64_t one = type_number_bytes(type);

@@ -99,7 +99,7 @@ static void take_real(const struct decoded *decoded, const struct held *held,
         }
 }
 
-/* The value is an address: of floating point that would lead out of any memory. */
+/* Floating point as an address would lead out of any memory. */
 static bool is_address(const struct decoded *decoded, const struct held *held)
 {
         /* The vector of indexes of a gather is no number but several. */
