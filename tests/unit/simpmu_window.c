@@ -9,38 +9,39 @@
 struct held {
         uint32_t places; /* of the load buffer */
         uint32_t number;
-        uint64_t instruction[ACCESSES];
+        uint64_t due[ACCESSES]; /* the next instruction waits */
         uint64_t completion[ACCESSES];
         uint64_t stall; /* of the thread */
 };
 
-/* An instruction one window behind an access issues when the access is complete. */
+/* An instruction behind the reach of an access issues when the access is complete. */
 static void issue(struct held *all, uint64_t instruction)
 {
-        for (uint32_t i = 0; i < all->number; i++) {
-                uint64_t due = all->instruction[i] + ROB;
-                if (due < instruction)
-                        all->stall = later(all->stall, all->completion[i] - due);
-        }
+        for (uint32_t i = 0; i < all->number; i++)
+                if (all->due[i] < instruction)
+                        all->stall = later(all->stall, all->completion[i] - all->due[i]);
 }
 
 /* The thread waits for the place of the oldest when all are taken. */
-static void hold(struct held *all, uint64_t instruction, uint64_t completion)
+static void hold(struct held *all, uint64_t instruction, uint64_t due,
+                 uint64_t completion)
 {
-        if (completion <= instruction + ROB + all->stall)
+        if (completion <= due + all->stall)
                 return;
         if (all->number >= all->places) {
                 uint32_t oldest = all->number - all->places;
-                if (all->instruction[oldest] + ROB >= instruction)
+                if (all->due[oldest] >= instruction)
                         all->stall =
                             later(all->stall, all->completion[oldest] - instruction);
         }
-        all->instruction[all->number] = instruction;
+        all->due[all->number] = due;
         all->completion[all->number++] = completion;
 }
 
-/* Loads that take up to LONGEST slots, GAP instructions from each other. */
-static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
+/* Loads that take up to LONGEST slots, GAP instructions from each other, and leave up to
+ * UNREACHED entries of the window empty. */
+static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest,
+                           uint64_t unreached)
 {
         struct held *all = allocate(sizeof(*all));
         struct sim_hot *hot = allocate(sizeof(*hot));
@@ -56,8 +57,9 @@ static void compare_stalls(uint32_t load_buffer, uint64_t gap, uint64_t longest)
                 assert_int_equal(thread->stall, all->stall);
                 uint64_t completion =
                     instruction + all->stall + random_below(longest) * (i % 10 + 1) / 10;
-                window_hold(thread, &thread->loads, instruction, 0, completion);
-                hold(all, instruction, completion);
+                uint64_t empty = random_below(unreached);
+                window_hold(thread, &thread->loads, instruction, empty, completion);
+                hold(all, instruction, instruction + ROB - empty, completion);
                 assert_int_equal(thread->stall, all->stall);
         }
 }
@@ -68,7 +70,7 @@ TEST(what_comes_waits_for_all_accesses_before_it)
         for (uint32_t seed = 0; seed < 300; seed++) {
                 random_state = seed;
                 compare_stalls(load_buffers[seed % 6], 2 + seed % 20,
-                               50 + 100 * (seed % 7));
+                               50 + 100 * (seed % 7), seed % 2 ? ROB : 1);
                 free_blocks(NULL);
         }
 }

@@ -4,7 +4,6 @@
  * call (model/machine/scheduler.h). Otherwise those of a loop tell how far the core sees
  * beyond a late load of it. */
 #include "instrument.h"
-#include "pub_tool_libcprint.h"
 
 static VG_REGPARM(1) void call_waiting(const struct scheduled *first)
 {

@@ -298,17 +298,46 @@ static __attribute__((noinline)) void drop_given_up(const struct sim_thread *thr
                 window->next++;
 }
 
+/* ENTRY is due before others. It comes among them unless an earlier one stalls the thread
+ * for as long, and takes the place of later ones that stall it for no longer. */
+static __attribute__((noinline)) void insert_stalling(struct window *window,
+                                                      struct window_entry entry)
+{
+        uint64_t at = window->end;
+
+        while (at != window->next && window_stalling_at(window, at - 1)->due > entry.due)
+                at--;
+        if (at != window->next &&
+            window_stalling_at(window, at - 1)->stall >= entry.stall)
+                return;
+        uint64_t kept = at;
+        while (kept != window->end &&
+               window_stalling_at(window, kept)->stall <= entry.stall)
+                kept++;
+        const uint64_t rest = window->end - kept;
+        for (uint64_t i = 0; kept > at && i < rest; i++)
+                *window_stalling_at(window, at + 1 + i) =
+                    *window_stalling_at(window, kept + i);
+        for (uint64_t i = rest; kept == at && i > 0; i--)
+                *window_stalling_at(window, at + i) =
+                    *window_stalling_at(window, at + i - 1);
+        *window_stalling_at(window, at) = entry;
+        window->end = at + 1 + rest;
+        window->longest = later(window->longest, entry.stall);
+}
+
 /* Appends ENTRY only if its stall is longer than all earlier stalls. Uses no branch,
- * because the outcome is unpredictable. Earlier entries that are due later stall nothing
- * beside it. */
+ * because the outcome is unpredictable. */
 static void note_stalling(const struct sim_thread *thread, struct window *window,
                           struct window_entry entry)
 {
         if (__builtin_expect(window->end - window->next > window->ring_mask, 0))
                 drop_given_up(thread, window);
-        while (window_stalling_at(window, window->end - 1)->due > entry.due &&
-               window->next != window->end && entry.stall > window->longest)
-                window->end--;
+        if (window->end != window->next &&
+            window_stalling_at(window, window->end - 1)->due > entry.due) {
+                insert_stalling(window, entry);
+                return;
+        }
         *window_stalling_at(window, window->end) = entry;
         window->end += entry.stall > window->longest;
         window->longest = later(window->longest, entry.stall);

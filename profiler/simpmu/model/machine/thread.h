@@ -95,8 +95,8 @@ struct window {
         uint64_t next;        /* the first of STALLING that can still stall the thread */
         uint64_t end;         /* behind the last entry of STALLING */
         uint64_t longest;     /* its stall */
-        /* ENTRIES: the last accesses. STALLING: the accesses that may stall the thread
-         * for longer than all earlier accesses. */
+        /* ENTRIES: the last accesses. STALLING: in the order of DUE, the accesses that
+         * may stall the thread for longer than all that are due earlier. */
         struct window_entry entries[WINDOW_ENTRIES];
         struct window_entry stalling[WINDOW_ENTRIES];
 };
@@ -143,11 +143,11 @@ struct sim_thread {
         uint64_t look_at;    /* the next instruction that checks the ready times of
                                 registers; NEVER_DUE if values are not tracked */
 
-        uint64_t retired;  /* as stall, but of retirement: by the loads that are late */
-        uint64_t waited;   /* the slots by which chains delayed retirement behind all
-                              loads, since a sample of instructions had them */
+        uint64_t retired; /* as stall, but of retirement: by the loads that are late */
+        uint64_t waited;  /* the slots by which chains delayed retirement behind all
+                             loads, since a sample of instructions had them */
         uint64_t next_samples; /* of the instruction that runs next */
-        uint64_t refilled; /* the first instruction after the last wrong prediction */
+        uint64_t refilled;     /* the first instruction after the last wrong prediction */
         uint64_t fetch_restart; /* as stall: when the front end last began anew */
         uint64_t fetch_slack;   /* see fetch.h */
         double load_slots;      /* average port time of a load */
@@ -216,7 +216,8 @@ void thread_take_place(struct sim_thread *thread, struct window *window,
 
 /* An access of INSTRUCTION completes at COMPLETION. It takes its place in WINDOW if it
  * still holds the place once the window has filled up behind it, except for UNREACHED
- * entries. An access that completes earlier can never stall the thread and is not kept. */
+ * entries. An access that completes earlier can never stall the thread and is not kept.
+ */
 static inline void window_hold(struct sim_thread *thread, struct window *window,
                                uint64_t instruction, uint64_t unreached,
                                uint64_t completion)
