@@ -151,9 +151,9 @@ static void tell_default_model(const struct recording *recording)
                     preset.name,
                     preset.unlike ? preset.unlike : "this machine's microarchitecture",
                     machine.hypervisor
-                        ? "of the L3 it has the part of this machine's cores, as other "
-                          "virtual machines may use the rest: 'memlag calibrate' "
-                          "measures what is left"
+                        ? "it has no more of the L3 than the part of its cores, as "
+                          "other virtual machines may use the rest: 'memlag "
+                          "calibrate' measures what is left"
                         : "'memlag calibrate' makes it more exact");
         machine_free(&machine);
 }

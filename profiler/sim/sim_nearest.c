@@ -84,17 +84,22 @@ static void bound_l3(const char *root, const struct sim_preset *preset,
 }
 
 /* Other virtual machines use an L3 as well: to a guest with few of its cores counts their
- * part. (A guest with 2 of 8 cores of an EPYC has measured 5 to 10 MiB of 32.) */
+ * part, and more than L2 has. (A guest with 2 of 8 cores of an EPYC has measured 5 to 10
+ * MiB of 32.) */
 static void share_l3(const char *root, const struct sim_preset *preset,
-                     struct host_cache *l3)
+                     const struct host_cache *l2, struct host_cache *l3)
 {
-        double cores = core_count(root), part = cores / preset->params.cores;
+        double l2_bytes =
+            l2->size_bytes ? (double)l2->size_bytes : preset->params.l2_bytes;
+        double cores = core_count(root) / fmax(1, node_count(root));
+        double part = cores / preset->params.cores;
         struct machine machine;
         machine_read(root, &machine);
         if (machine.hypervisor && cores > 0 && part < 1) {
                 const double line_bytes = 64,
                              set_bytes = line_bytes * preset->params.l3_ways;
-                double sets = floor(preset->params.l3_bytes * part / set_bytes);
+                double sets =
+                    floor(fmax(preset->params.l3_bytes * part, 2 * l2_bytes) / set_bytes);
                 if (!l3->size_bytes || (double)l3->size_bytes > sets * set_bytes)
                         *l3 = (struct host_cache){(uint64_t)(sets * set_bytes),
                                                   (unsigned)preset->params.l3_ways};
@@ -118,7 +123,7 @@ void sim_nearest_fit(const char *root, struct sim_preset *preset)
         struct diag ignored;
         host_caches_read(root, caches);
         bound_l3(root, preset, &caches[2]);
-        share_l3(root, preset, &caches[2]);
+        share_l3(root, preset, &caches[1], &caches[2]);
         fit_cache(preset, &caches[0], "l1d.size_bytes", "l1d.ways");
         fit_cache(preset, &caches[1], "l2.size_bytes", "l2.ways");
         fit_cache(preset, &caches[2], "l3.size_bytes", "l3.ways");

@@ -111,6 +111,8 @@ TEST(an_l3_is_shared_with_other_virtual_machines)
             {"flags : hypervisor\n", "0-1\n", "4096K\n", 4},
             {"flags : hypervisor\n", "0-7\n", "32768K\n", 32},
             {"flags : fpu\n", "0-1\n", "32768K\n", 32},
+            /* An eighth is 4 MiB, and L2 has 1. */
+            {"flags : hypervisor\n", "0\n", "32768K\n", 4},
         };
         for (size_t i = 0; i < LENGTH(machines); i++) {
                 struct sim_preset preset = zen4();
