@@ -265,9 +265,8 @@ int access_find(struct type_reader *reader, const struct elf_file *file,
                 error = find_in_functions(reader, file, &linkage, accesses, count);
         if (!error && count > 0)
                 error = name_thread_variables(reader, file, &linkage, accesses, count);
-        for (size_t i = 0; i < count && !error; i++) {
+        for (size_t i = 0; i < count && !error; i++)
                 take_items(reader, frames, accesses[i]);
-        }
         relocations_free(&linkage.slots);
         thread_slots_free(&linkage.threads);
         return error;

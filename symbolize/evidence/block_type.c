@@ -87,11 +87,11 @@ uint64_t block_type_offset(const struct types *types, uint32_t type, uint64_t in
 static bool counts_in_array(const struct types *types, uint32_t type, uint64_t inside,
                             const struct place_value *place)
 {
-        int64_t ahead = (int64_t)block_type_offset(types, type, inside) - place->offset;
+        uint64_t at = block_type_offset(types, type, inside);
 
         return place->indexed && place->stride_bytes > 0 && place->offset >= 0 &&
-               type_same(types, type, place->type) && ahead >= 0 &&
-               (uint64_t)ahead % place->stride_bytes == 0;
+               type_same(types, type, place->type) && at >= (uint64_t)place->offset &&
+               (at - (uint64_t)place->offset) % place->stride_bytes == 0;
 }
 
 static bool holds_at(const struct types *types, uint32_t type, uint64_t start,

@@ -164,12 +164,11 @@ static struct object frame_object(struct objects *objects, const char *function,
                                   const struct frame_variable *variable)
 {
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
-        const char *name = string_pool_text(objects->from.names, variable->name);
         const char *inlined = string_pool_text(objects->from.names, variable->inlined);
 
-        object.name =
-            string_pool_format(objects->from.names, "%s::%s",
-                               inlined ? inlined : function, name ? name : "(unnamed)");
+        object.name = string_pool_format(
+            objects->from.names, "%s::%s", inlined ? inlined : function,
+            string_pool_text(objects->from.names, variable->name));
         object.has_size = variable->type != TYPE_NONE;
         if (object.has_size)
                 object.size_bytes = objects->from.types->items[variable->type].size_bytes;
@@ -216,7 +215,9 @@ static struct object stack_object(struct objects *objects,
         uint32_t place;
         const struct flow_answer *answer =
             sweep_frame_answer(objects->from.sweep, location, &place);
-        const char *variable_of = own && answer ? frame_function(objects, place) : NULL;
+        const char *variable_of = own && answer && answer->variable.name
+                                      ? frame_function(objects, place)
+                                      : NULL;
         const char *function =
             own ? frame_function(objects,
                                  sweep_frame_place(objects->from.sweep, location))

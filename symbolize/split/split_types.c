@@ -124,11 +124,14 @@ static int add_all(struct split_types *types, Dwarf *dwarf)
                next > at;
              at = next) {
                 Dwarf_Die unit, type;
+                uint8_t kind;
 
                 if ((old ? dwarf_offdie_types(dwarf, at + header, &unit)
                          : dwarf_offdie(dwarf, at + header, &unit)) &&
-                    dwarf_cu_info(unit.cu, NULL, NULL, NULL, &type, &signature, NULL,
-                                  NULL) == 0 &&
+                    !dwarf_cu_info(unit.cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL) &&
+                    (kind == DW_UT_type || kind == DW_UT_split_type) &&
+                    !dwarf_cu_info(unit.cu, NULL, NULL, NULL, &type, &signature, NULL,
+                                   NULL) &&
                     type.addr)
                         error = add(types, signature, &type);
         }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The number is followed through copies in registers, up to the next branch. The first
- * instruction that uses it decides: floating-point arithmetic, a conversion of an
- * integer, or an address. Integer operations tell nothing: programs do nearly all of them
- * on the bits of floating point, too. */
+/* The number is followed through copies in registers, up to the next branch. Its first
+ * use decides: floating-point arithmetic, a conversion or the order of integers, or an
+ * address. Other integer operations are done on the bits of floating point, too. */
 #include "number_use.h"
 
 #include "instruction_values.h"

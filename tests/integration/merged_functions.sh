@@ -99,7 +99,7 @@ check()
                 WHEN function LIKE 'read%' THEN substr(function, 6) ELSE '' END,
                 coalesce(type || '.' || field, 'open'), count(*) > 100 FROM sample_view
                 WHERE object_kind = 'heap' AND (function LIKE 'read_%' OR function LIKE 'walk_%')
-                GROUP BY 1, 2 HAVING count(*) > 100"
+                GROUP BY 1, 2 HAVING count(*) > 20"
         holds "$1.db" "$2" "SELECT coalesce(sum(value), 0) > 100 FROM ledger
                 WHERE kind = 'samples with no type: function of several types'"
 }
