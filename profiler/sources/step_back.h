@@ -16,9 +16,10 @@ struct step_back *step_back_new(const struct sink *sink);
 void step_back_free(struct step_back *step_back);
 
 /* Returns the instruction before IP in IMAGE, process PID, or at IP if that repeats a
- * string instruction of a file; and its address in *WAITED_IP. Valid until the next call. NULL if it is unknown: no decoding start is
- * known, a function begins at IP, or control never flows on to IP. Also NULL if IP is in
- * no file and the process has ended or is unreadable. */
+ * string instruction of a file; and its address in *WAITED_IP. Valid until the next call.
+ * NULL if it is unknown: no decoding start is known, a function begins at IP, or control
+ * never flows on to IP. Also NULL if IP is in no file and the process has ended or is
+ * unreadable. */
 const struct instruction *step_back_from(struct step_back *step_back, image_key image,
                                          uint32_t pid, uint64_t ip, uint64_t *waited_ip);
 
