@@ -344,7 +344,8 @@ static const struct report_kind kinds[] = {
         .legend =
             "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
             "share of the DRAM bandwidth that the waiting cores can reach; work: share of the "
-            "cycles that executed; latency, bandwidth: share that stalled for it; other: the rest "
+            "cycles that executed; latency: share that stalled for it; bandwidth: while buffers or "
+            "DRAM were full; other: the rest "
             "(the kernel, L1, stores, translation, arithmetic)",
     },
 };
