@@ -233,6 +233,8 @@ TEST(only_whole_blocks_become_huge)
         assert_false(pages_huge(&pages, 10 * block + 1));
         assert_true(pages_huge(&pages, 11 * block));
         assert_true(pages_huge(&pages, 13 * block - 1));
+        pages_set_huge(&pages, 11 * block, block / 2, true); /* as it is */
+        assert_true(pages_huge(&pages, 11 * block));
         assert_false(pages_huge(&pages, 13 * block));
 }
 

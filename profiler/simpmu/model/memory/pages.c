@@ -88,7 +88,7 @@ static bool make_huge(struct page_block *block, uint64_t first, uint64_t end)
 {
         uint64_t block_first = block->number << BLOCK_PAGE_SHIFT;
 
-        block->huge = block_first >= first && block_first + BLOCK_PAGES <= end;
+        block->huge |= block_first >= first && block_first + BLOCK_PAGES <= end;
         return false;
 }
 
@@ -187,13 +187,15 @@ bool pages_forget(struct pages *pages, uint64_t first, uint64_t count)
 
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge)
 {
-        remove_huge(pages, first, first + count);
-        if (!huge)
-                return;
-        add_range(pages, &pages->huge,
-                  (struct page_range){(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
-                                      (first + count) >> BLOCK_PAGE_SHIFT});
-        (void)for_blocks(pages, first, first + count, make_huge);
+        const struct page_range whole = {(first + BLOCK_PAGES - 1) >> BLOCK_PAGE_SHIFT,
+                                         (first + count) >> BLOCK_PAGE_SHIFT};
+        if (!huge) {
+                remove_huge(pages, first, first + count);
+        } else if (whole.first < whole.end) {
+                remove_range(pages, &pages->huge, whole.first, whole.end);
+                add_range(pages, &pages->huge, whole);
+                (void)for_blocks(pages, first, first + count, make_huge);
+        }
 }
 
 void pages_set_shared(struct pages *pages, uint64_t first, uint64_t count)

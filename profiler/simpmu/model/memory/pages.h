@@ -94,7 +94,8 @@ bool pages_forget(struct pages *pages, uint64_t first, uint64_t count);
  * again. */
 bool pages_release(struct pages *pages, uint64_t first, uint64_t count);
 
-/* Makes the pages huge, in each whole block within the range that has no small pages. */
+/* Makes the pages huge, in each whole block within the range that has no small pages, or
+ * small in all blocks of the range. */
 void pages_set_huge(struct pages *pages, uint64_t first, uint64_t count, bool huge);
 
 /* The pages are new, and stay shared after a fork (MAP_SHARED). */
