@@ -15,7 +15,7 @@
 enum { FEATURE_COUNT = 256 }; /* as many as a header has bits */
 
 /* Features with special treatment by callers; the others are only decoded here. */
-enum { FEATURE_AUXTRACE = 18, FEATURE_DIR_FORMAT = 24 };
+enum { FEATURE_DIR_FORMAT = 24 };
 
 struct fact {
         const char *key; /* of the run table, or the machine table; static */
