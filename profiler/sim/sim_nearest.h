@@ -4,6 +4,7 @@
 #ifndef MEMLAG_SIM_NEAREST_H
 #define MEMLAG_SIM_NEAREST_H
 
+#include "perf/facts/machine_facts.h"
 #include "sim_preset.h"
 
 /* Adjusts PRESET to the system below the directory ROOT ("" for this machine): NUMA node
@@ -11,8 +12,7 @@
  * inconsistent values stay unchanged. */
 void sim_nearest_fit(const char *root, struct sim_preset *preset);
 
-/* Makes PRESET's page walks as long as in a virtual machine, if the system below ROOT is
- * one. */
-void sim_nearest_fit_walks(const char *root, struct sim_preset *preset);
+/* Makes PRESET's page walks as long as in a virtual machine, if MACHINE is one. */
+void sim_nearest_fit_walks(const struct machine *machine, struct sim_preset *preset);
 
 #endif

@@ -453,10 +453,10 @@ static int load_nearest_preset(struct sim_preset *preset, const char **unlike,
         machine_read("", &machine);
         const char *name =
             cpu_preset(machine.vendor, machine.family, machine.model, unlike);
-        machine_free(&machine);
         int rc = load_preset(name, preset, 0, diag);
         if (rc == 0)
-                sim_nearest_fit_walks("", preset);
+                sim_nearest_fit_walks(&machine, preset);
+        machine_free(&machine);
         return rc;
 }
 
