@@ -262,7 +262,7 @@ static bool is_late_for_the_path(const struct rule_input *in)
 static bool is_line_of_dram(const struct rule_input *in)
 {
         if (in->sample->level == LEVEL_LFB)
-                return is_slow_buffer_hit(in) && in->sample->line_origin == ORIGIN_DRAM;
+                return is_under_way(in->sample, in->thresholds);
         return level_waits_for_dram(in->sample->level);
 }
 
