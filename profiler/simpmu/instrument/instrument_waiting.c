@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The instructions that wait for values. Where branches are followed, they are a list for
  * each stretch between exits, and an inline test whether a value may be late guards the
- * call (model/machine/scheduler.h). Otherwise those of a loop tell how far the core sees
- * beyond a late load of it. */
+ * call (model/machine/scheduler.h). Otherwise the share of a loop's instructions that
+ * wait for a late load bounds how many the core issues behind it. */
 #include "instrument.h"
 
 static VG_REGPARM(1) void call_waiting(const struct scheduled *first)

@@ -315,12 +315,14 @@ static __attribute__((noinline)) void insert_stalling(struct window *window,
                window_stalling_at(window, kept)->stall <= entry.stall)
                 kept++;
         const uint64_t rest = window->end - kept;
-        for (uint64_t i = 0; kept > at && i < rest; i++)
-                *window_stalling_at(window, at + 1 + i) =
-                    *window_stalling_at(window, kept + i);
-        for (uint64_t i = rest; kept == at && i > 0; i--)
-                *window_stalling_at(window, at + i) =
-                    *window_stalling_at(window, at + i - 1);
+        if (kept > at)
+                for (uint64_t i = 0; i < rest; i++)
+                        *window_stalling_at(window, at + 1 + i) =
+                            *window_stalling_at(window, kept + i);
+        else
+                for (uint64_t i = rest; i > 0; i--)
+                        *window_stalling_at(window, at + i) =
+                            *window_stalling_at(window, at + i - 1);
         *window_stalling_at(window, at) = entry;
         window->end = at + 1 + rest;
         window->longest = later(window->longest, entry.stall);
