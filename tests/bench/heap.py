@@ -180,4 +180,5 @@ def main():
                       f" {memlag / heaptrack:>7.2f} {1:>6}")
 
 
-main()
+if __name__ == "__main__":
+    main()

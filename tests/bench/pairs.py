@@ -125,4 +125,5 @@ def main():
         compare(options, names, changes, times)
 
 
-main()
+if __name__ == "__main__":
+    main()

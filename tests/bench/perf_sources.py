@@ -140,4 +140,5 @@ def main():
         compare_with_perf(memlag, options.rounds, directory)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -205,4 +205,5 @@ def main():
                       before_it)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -94,4 +94,5 @@ def main():
     return 1 if slow else 0
 
 
-raise SystemExit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -126,4 +126,5 @@ def full(memlag, statements, directory):
                                for value in row.values()] for row in rows])
 
 
-experiment.run(__doc__, short, full)
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

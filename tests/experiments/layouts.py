@@ -86,4 +86,5 @@ def full(memlag, statements, directory):
     experiment.write_csv(directory / "layouts.csv", HEADER, rows)
 
 
-experiment.run(__doc__, short, full)
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

@@ -155,4 +155,5 @@ def full(memlag, statements, directory):
     prefetchers_have_time(statements, points["on"], PAIRS_MIN)
 
 
-experiment.run(__doc__, short, full)
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

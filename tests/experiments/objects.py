@@ -157,4 +157,5 @@ def main():
     sys.exit(1 if wrong_samples else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

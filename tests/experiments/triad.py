@@ -56,4 +56,5 @@ def full(memlag, statements, directory):
                            for key in HEADER] for point in points])
 
 
-experiment.run(__doc__, short, full)
+if __name__ == "__main__":
+    experiment.run(__doc__, short, full)

@@ -363,4 +363,5 @@ def main():
     return 0 if all(map(is_right, rows)) else 1
 
 
-raise SystemExit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

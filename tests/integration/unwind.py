@@ -212,4 +212,5 @@ def main():
             expect_chains(name, calls)
 
 
-main()
+if __name__ == "__main__":
+    main()

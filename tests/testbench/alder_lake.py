@@ -119,4 +119,5 @@ class AlderLake(PebsCase):
             self.assertGreater(counted[cpu, "cpu_clk_unhalted.thread"], 0)
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

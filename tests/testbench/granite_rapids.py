@@ -29,4 +29,5 @@ class GraniteRapids(PebsCase):
             self.assertTrue(filecmp.cmp(name, f"again/{name}", shallow=False), name)
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

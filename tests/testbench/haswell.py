@@ -98,4 +98,5 @@ class Haswell(PebsCase):
         self.assertAlmostEqual(statistics.median(ratios), 0.2, delta=0.002, msg=ratios)
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

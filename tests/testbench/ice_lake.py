@@ -79,4 +79,5 @@ class IceLake(PebsCase):
             self.assertAlmostEqual(ours, share, delta=4 * deviation)
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

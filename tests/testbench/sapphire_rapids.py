@@ -243,4 +243,5 @@ class SapphireRapids(PebsCase):
         self.assertIn("max_precise", found["pebs"]["finding"])
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

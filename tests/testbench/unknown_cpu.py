@@ -26,4 +26,5 @@ class UnknownCpu(PebsCase):
         self.assertEqual(self.findings("no_alias/doctor.json")["pebs"]["status"], "missing")
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

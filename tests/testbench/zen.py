@@ -74,4 +74,5 @@ class Zen(MachineCase):
         self.assert_refused("unprivileged_all", "whole CPUs", "CAP_PERFMON")
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()
