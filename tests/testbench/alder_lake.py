@@ -98,7 +98,7 @@ class AlderLake(PebsCase):
         self.assertIn((LARGE, "l1d_pend_miss.pending"), counted)
         self.assertNotIn((LARGE, "mem_bound_stalls.load"), counted)
         self.assertNotIn((SMALL, "l1d_pend_miss.pending"), counted)
-        self.assert_latencies(recording, 10, 150, 200, delta=0.05)
+        self.assert_latencies(recording, 10, 150, 200)
 
     def test_rates_of_the_small_core(self):
         """All loads and the stalls on them, in their scripted relation."""

@@ -20,7 +20,7 @@ class GraniteRapids(PebsCase):
         self.assert_steps(samples, player, 5000, 30, {"main"})
 
     def test_latency(self):
-        self.assert_latencies(self.recording("steady/record.db"), 7, 150, 200, delta=0.05)
+        self.assert_latencies(self.recording("steady/record.db"), 7, 150, 200)
 
     def test_the_bench_repeats_itself(self):
         """Two runs bring back the same bytes: databases, times and all."""

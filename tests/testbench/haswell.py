@@ -54,7 +54,7 @@ class Haswell(PebsCase):
     def test_latency_is_never_mixed(self):
         """LMRL and alpha / beta are of one group: exact, though it takes turns."""
         # Counts are whole numbers.
-        self.assert_latencies(self.recording("rotation/record.db"), 15, 90, 150, delta=0.1)
+        self.assert_latencies(self.recording("rotation/record.db"), 15, 90, 150)
 
     def test_libpfm4_knows_the_event(self):
         samples, player = self.samples_of("no_alias")
