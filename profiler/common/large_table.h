@@ -11,6 +11,16 @@
 
 #define LARGE_TABLE_PAGE ((size_t)2 << 20)
 
+/* Asks for large pages for those parts of MEMORY that can be whole ones. */
+static inline void large_pages_ask(void *memory, size_t bytes)
+{
+        size_t before = -(uintptr_t)memory & (LARGE_TABLE_PAGE - 1);
+
+        if (bytes >= before + LARGE_TABLE_PAGE)
+                madvise((char *)memory + before,
+                        (bytes - before) & ~(LARGE_TABLE_PAGE - 1), MADV_HUGEPAGE);
+}
+
 /* Rounds BYTES up to whole large pages; 0: small pages suffice. */
 static inline size_t large_table_bytes(size_t bytes)
 {

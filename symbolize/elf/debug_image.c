@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "elf_image.h"
+#include "large_table.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -125,8 +126,10 @@ static int read_part(int fd, const struct part *part, char *to)
         if (part->packing == 0)
                 return read_all(fd, to, part->bytes, part->offset);
         char *packed = malloc(part->file_bytes + 1);
-        int error =
-            packed ? read_all(fd, packed, part->file_bytes, part->offset) : -ENOMEM;
+        if (!packed)
+                return -ENOMEM;
+        large_pages_ask(packed, part->file_bytes);
+        int error = read_all(fd, packed, part->file_bytes, part->offset);
 
         if (!error)
                 error = unpack_from(packed, part, to);
@@ -244,6 +247,8 @@ static int make_image(struct unpacking *unpacking, struct debug_image *image)
                 return -EFBIG;
         int error = elf_image_begin(&made, unpacking->bytes + ROOM_FOR_HEADERS);
 
+        if (!error) /* most of the time to unpack would go to page faults */
+                large_pages_ask(made.bytes, made.capacity);
         unpacking->image = &made;
         if (!error)
                 error = take_all(unpacking);
