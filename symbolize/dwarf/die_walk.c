@@ -15,26 +15,28 @@ struct walk {
         struct dwarf_file *file;
         const char *start; /* of the unit */
         const char *end;
-        struct dwarf_abbreviation *known; /* of the entry */
-        Dwarf_Die at;     /* an entry, or the null entry of a level's end */
-        uint32_t *values; /* of the parents */
+        struct dwarf_abbreviation *known; /* of the entry; a visit may use its slot */
+        uint32_t code;                    /* of the slot */
+        struct die_entry entry;           /* or the null entry of a level's end */
+        uint32_t *values;                 /* of the parents */
         size_t depth;
         size_t capacity;
 };
 
-/* Goes to NEXT, for so much WORK. False when the budget is spent. */
-static bool go_to(struct walk *walk, const Dwarf_Die *next, uint64_t work)
+/* Goes to the entry at NEXT, for so much WORK. False when the budget is spent. */
+static bool go_to(struct walk *walk, const char *next, uint64_t work)
 {
         enum { BYTES_AHEAD = 512 }; /* the processor waits for memory at most entries */
 
-        __builtin_prefetch((const char *)next->addr + BYTES_AHEAD);
-        walk->at = *next;
+        __builtin_prefetch(next + BYTES_AHEAD);
+        walk->entry.die.addr = (void *)(uintptr_t)next;
+        walk->entry.die.abbrev = NULL;
         return die_spend(walk->file, work);
 }
 
-static uint64_t distance(const struct walk *walk, const Dwarf_Die *next)
+static const char *place(const struct walk *walk)
 {
-        return (uint64_t)((const char *)next->addr - (const char *)walk->at.addr);
+        return walk->entry.die.addr;
 }
 
 #define FORM(name) (UINT64_C(1) << DW_FORM_##name)
@@ -52,7 +54,7 @@ static int measure_attribute(Dwarf_Attribute *attribute, void *context)
 
         if (dwarf_whatattr(attribute) == DW_AT_sibling && form == DW_FORM_ref4)
                 walk->known->sibling_at =
-                    (uint16_t)(attribute->valp - (const uint8_t *)walk->at.addr);
+                    (uint16_t)(attribute->valp - (const uint8_t *)place(walk));
         return form <= DW_FORM_implicit_const && (fixed_forms >> form & 1)
                    ? DWARF_CB_OK
                    : DWARF_CB_ABORT;
@@ -60,19 +62,32 @@ static int measure_attribute(Dwarf_Attribute *attribute, void *context)
 
 /* Finds the slot of the entry's abbreviation. NULL: its code takes more than two bytes.
  */
-static struct dwarf_abbreviation *find_slot(const struct walk *walk)
+static struct dwarf_abbreviation *find_slot(struct walk *walk)
 {
-        const uint8_t *at = walk->at.addr;
+        const uint8_t *at = walk->entry.die.addr;
 
         if (walk->end - (const char *)at < 2 || (at[0] & at[1] & 0x80))
                 return NULL;
-        uint32_t code = at[0] < 0x80 ? at[0] : at[0] | (uint32_t)at[1] << 8;
+        uint32_t code = walk->code = at[0] < 0x80 ? at[0] : at[0] | (uint32_t)at[1] << 8;
         struct dwarf_abbreviation *slot =
             &walk->file->abbreviations[(code ^ code >> 7) % DWARF_ABBREVIATIONS];
 
-        if (slot->unit != walk->at.cu || slot->code != code)
-                *slot = (struct dwarf_abbreviation){.unit = walk->at.cu, .code = code};
+        if (slot->unit != walk->entry.die.cu || slot->code != code)
+                *slot =
+                    (struct dwarf_abbreviation){.unit = walk->entry.die.cu, .code = code};
         return slot;
+}
+
+static void note(struct walk *walk, struct dwarf_abbreviation *known)
+{
+        Dwarf_Die *die = &walk->entry.die;
+
+        known->tag = (uint16_t)dwarf_tag(die);
+        if (known->tag == DW_TAG_invalid)
+                return;
+        known->abbrev = die->abbrev;
+        known->same_size = dwarf_getattrs(die, measure_attribute, walk, 0) == 1 &&
+                           !dwarf_haschildren(die);
 }
 
 /* The tag of the entry, whose abbreviation is noted. */
@@ -80,24 +95,19 @@ static unsigned read_tag(struct walk *walk)
 {
         struct dwarf_abbreviation *known = walk->known = find_slot(walk);
 
-        if (known)
-                walk->at.abbrev = known->abbrev;
-        unsigned tag = (unsigned)dwarf_tag(&walk->at);
-
-        if (known && !known->abbrev && tag != DW_TAG_invalid) {
-                known->abbrev = walk->at.abbrev;
-                known->same_size =
-                    dwarf_getattrs(&walk->at, measure_attribute, walk, 0) == 1 &&
-                    !dwarf_haschildren(&walk->at);
-        }
-        return tag;
+        if (!known)
+                return (unsigned)dwarf_tag(&walk->entry.die);
+        if (!known->abbrev)
+                note(walk, known);
+        walk->entry.die.abbrev = known->abbrev;
+        return known->tag;
 }
 
 /* Where the entry beside this one begins, if its abbreviation tells that. */
 static const char *find_sibling(const struct walk *walk)
 {
         const struct dwarf_abbreviation *known = walk->known;
-        const char *at = walk->at.addr;
+        const char *at = place(walk);
         uint32_t offset;
 
         if (!known || known->sibling_at + sizeof(offset) > (size_t)(walk->end - at))
@@ -115,38 +125,40 @@ static const char *find_sibling(const struct walk *walk)
 /* Goes past the entry and its children. False at the end of the unit. */
 static bool go_on(struct walk *walk)
 {
-        Dwarf_Die next = {.cu = walk->at.cu};
+        Dwarf_Die next;
 
-        read_tag(walk); /* the visit may have used its slot */
-        const char *sibling = find_sibling(walk);
+        if (walk->known &&
+            (walk->known->unit != walk->entry.die.cu || walk->known->code != walk->code))
+                read_tag(walk);
+        const char *sibling = find_sibling(walk), *to = sibling;
 
-        next.addr = (void *)(uintptr_t)sibling;
-        if (!sibling && dwarf_siblingof(&walk->at, &next) < 0)
+        if (!sibling && dwarf_siblingof(&walk->entry.die, &next) < 0)
                 return false;
-        if (!next.addr) {
-                die_spend(walk->file,
-                          (uint64_t)(walk->end - (const char *)walk->at.addr));
+        if (!sibling)
+                to = next.addr;
+        if (!to) {
+                die_spend(walk->file, (uint64_t)(walk->end - place(walk)));
                 return false;
         }
-        uint64_t work = distance(walk, &next);
+        uint64_t work = (uint64_t)(to - place(walk));
 
         if (walk->known && walk->known->same_size && work <= UINT16_MAX)
                 walk->known->entry_bytes = (uint16_t)work;
-        if (work > LONG_ENTRY && (sibling || dwarf_hasattr(&walk->at, DW_AT_sibling)))
+        if (work > LONG_ENTRY &&
+            (sibling || dwarf_hasattr(&walk->entry.die, DW_AT_sibling)))
                 work = 1; /* nothing in between was read */
-        return go_to(walk, &next, work);
+        return go_to(walk, to, work);
 }
 
 /* Goes past the null entry at the end of a level. False when there is none. */
 static bool go_up(struct walk *walk)
 {
-        const char *at = walk->at.addr;
-        const Dwarf_Die next = {.cu = walk->at.cu, .addr = (void *)(uintptr_t)(at + 1)};
+        const char *at = place(walk);
 
         if (at >= walk->end || *at != '\0')
                 return false;
         walk->depth--;
-        return go_to(walk, &next, 1);
+        return go_to(walk, at + 1, 1);
 }
 
 static int push(struct walk *walk, uint32_t value)
@@ -157,19 +169,22 @@ static int push(struct walk *walk, uint32_t value)
 /* Visits the entry. 0 at the end of the traversal, or a negative error. */
 static int step(struct walk *walk, die_visit *visit, void *context)
 {
-        uint32_t parent = walk->values[walk->depth - 1];
-        unsigned tag = read_tag(walk);
-        struct die_entry entry = {walk->at, tag, parent, parent};
+        struct die_entry *entry = &walk->entry;
         Dwarf_Die child;
 
-        if (tag == DW_TAG_invalid)
+        entry->parent = entry->value = walk->values[walk->depth - 1];
+        entry->tag = read_tag(walk);
+        if (entry->tag == DW_TAG_invalid)
                 return go_up(walk);
-        int result = visit(context, &entry);
+        int result = visit(context, entry);
 
         if (result > 0 && walk->depth < DEPTH_LIMIT &&
-            dwarf_child(&walk->at, &child) == 0) {
-                result = push(walk, entry.value);
-                return result < 0 ? result : go_to(walk, &child, distance(walk, &child));
+            dwarf_child(&entry->die, &child) == 0) {
+                const char *at = child.addr;
+
+                result = push(walk, entry->value);
+                return result < 0 ? result
+                                  : go_to(walk, at, (uint64_t)(at - place(walk)));
         }
         return result < 0 ? result : go_on(walk);
 }
@@ -208,7 +223,7 @@ int die_walk_from(struct dwarf_file *file, const Dwarf_Die *root, uint32_t value
 {
         struct walk walk = {.file = file};
         Dwarf_Die at = *root;
-        int result = find_unit(&walk, root) && dwarf_child(&at, &walk.at) == 0;
+        int result = find_unit(&walk, root) && dwarf_child(&at, &walk.entry.die) == 0;
 
         if (result && push(&walk, value_at_root) < 0)
                 result = -ENOMEM;

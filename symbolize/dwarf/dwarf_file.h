@@ -34,6 +34,7 @@ struct dwarf_abbreviation {
         uint32_t code; /* as its bytes are */
         uint16_t sibling_at;
         uint16_t entry_bytes;
+        uint16_t tag;
         bool same_size; /* of all entries, which have no children */
 };
 

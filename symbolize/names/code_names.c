@@ -214,17 +214,32 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         return error ? error : string_pool_failed(names);
 }
 
+/* Code of places one behind the other: mostly several are in what is read at once. */
+struct code_window {
+        uint64_t vaddr;
+        size_t length;
+        uint8_t bytes[4096];
+};
+
 /* Each address by itself: the starts of the instructions between do not matter. */
-static void read_instruction(const struct elf_file *file, struct code_place *place,
-                             struct string_pool *names)
+static void read_instruction(const struct elf_file *file, struct code_window *window,
+                             struct code_place *place, struct string_pool *names)
 {
-        uint8_t bytes[DISASSEMBLY_CODE_BYTES];
         char text[DISASSEMBLY_TEXT_BYTES];
         struct instruction instruction;
-        size_t length = elf_file_read_code(file, place->vaddr, bytes, sizeof(bytes));
+        uint64_t vaddr = place->vaddr, into = vaddr - window->vaddr;
 
-        if (!length || !instruction_decode(&instruction, bytes, length, place->vaddr) ||
-            !disassembly_text(bytes, length, place->vaddr, DISASSEMBLY_ATT, text))
+        if (into >= window->length || window->length - into < DISASSEMBLY_CODE_BYTES) {
+                window->vaddr = vaddr;
+                window->length =
+                    elf_file_read_code(file, vaddr, window->bytes, sizeof(window->bytes));
+                into = 0;
+        }
+        const uint8_t *bytes = window->bytes + into;
+        size_t length = window->length - into;
+
+        if (!length || !instruction_decode(&instruction, bytes, length, vaddr) ||
+            !disassembly_text(bytes, length, vaddr, DISASSEMBLY_ATT, text))
                 return;
         place->access_bytes = instruction.access_bytes;
         place->instruction = string_pool_put(names, text);
@@ -233,8 +248,10 @@ static void read_instruction(const struct elf_file *file, struct code_place *pla
 int code_read_instructions(const struct elf_file *file, struct code_place **places,
                            size_t count, struct string_pool *names)
 {
+        struct code_window window = {.length = 0};
+
         for (size_t i = 0; i < count; i++)
                 if (places[i]->sampled)
-                        read_instruction(file, places[i], names);
+                        read_instruction(file, &window, places[i], names);
         return string_pool_failed(names);
 }

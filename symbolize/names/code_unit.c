@@ -117,8 +117,10 @@ static int visit_function(void *context, struct die_entry *entry)
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
                 entry->value = INSIDE_FUNCTION;
+                if (dwarf_hasattr(&entry->die, DW_AT_declaration))
+                        return 0;
                 if (!has_code(&entry->die))
-                        return !dwarf_hasattr(&entry->die, DW_AT_declaration);
+                        return 1;
                 error = add_function(unit, entry, false);
                 return error < 0 ? error : 1;
         case DW_TAG_inlined_subroutine: /* lies in the function around it */
