@@ -43,29 +43,43 @@ static bool comes_before(const void *item, const void *key)
         return compare_links(item, key) < 0;
 }
 
+/* The length of the plain names that the mangled NAME begins with. */
+static size_t plain_length(const char *name)
+{
+        const char *at = name;
+
+        while (*at >= '0' && *at <= '9') {
+                char *after;
+                size_t length = strtoul(at, &after, 10);
+
+                if (length > strlen(after))
+                        break;
+                at = after + length;
+        }
+        return (size_t)(at - name);
+}
+
 /* A C++ function's name, with its template's arguments, and with its parameters too. */
 struct readable {
-        char *name;
+        const char *link;
+        size_t plain;
+        char *name; /* NULL: not read yet */
         char *signature;
 };
 
-static bool make_readable(const char *link, struct readable *readable)
+static bool make_readable(struct readable *function)
 {
-        *readable = (struct readable){name_read(link, demangle),
-                                      name_read(link, demangle_signature)};
-        return readable->name && readable->signature;
-}
-
-static void free_readable(struct readable *readable)
-{
-        free(readable->name);
-        free(readable->signature);
+        if (!function->name)
+                function->name = name_read(function->link, demangle);
+        if (!function->signature)
+                function->signature = name_read(function->link, demangle_signature);
+        return function->name && function->signature;
 }
 
 /* BETWEEN: may stand between overloads of one name. */
 enum relation { SAME, OVERLOAD, BETWEEN, OTHER };
 
-static enum relation relation_to(const struct readable *function, const char *link)
+static enum relation relation_by_name(const struct readable *function, const char *link)
 {
         enum relation relation = BETWEEN;
         char *name = name_read(link, demangle);
@@ -86,10 +100,20 @@ static enum relation relation_to(const struct readable *function, const char *li
         return relation;
 }
 
+/* To make a name readable takes long, and most neighbours differ before. */
+static enum relation relation_to(struct readable *function, const char *link)
+{
+        if (strcmp(function->link, link) == 0)
+                return SAME;
+        if (strncmp(unqualified(function->link), unqualified(link), function->plain) != 0)
+                return OTHER;
+        return make_readable(function) ? relation_by_name(function, link) : OTHER;
+}
+
 /* Whether an overload of FUNCTION is among the links from number AT on, in steps of BY.
  * Those of one name lie together, with constructors' copies, templates and names with
  * tags between them, and names that cannot be read. */
-static bool is_beside(const struct symbol_names *names, const struct readable *function,
+static bool is_beside(const struct symbol_names *names, struct readable *function,
                       size_t at, int by)
 {
         enum { NEIGHBOURS_LIMIT = 64 };
@@ -120,20 +144,18 @@ void symbol_names_order(struct symbol_names *names)
 
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link)
 {
-        struct readable function;
-        bool found = false;
-
         if (!link || strncmp(link, "_Z", 2) != 0)
                 return false;
-        if (make_readable(link, &function) && !of_memory(function.name)) {
-                size_t at =
-                    array_count_before(names->links.items, names->links.count,
+        struct readable function = {.link = link,
+                                    .plain = plain_length(unqualified(link))};
+        size_t at = array_count_before(names->links.items, names->links.count,
                                        sizeof(*names->links.items), comes_before, &link);
+        bool found = (is_beside(names, &function, at, 1) ||
+                      is_beside(names, &function, at - 1, -1)) &&
+                     !of_memory(function.name);
 
-                found = is_beside(names, &function, at, 1) ||
-                        is_beside(names, &function, at - 1, -1);
-        }
-        free_readable(&function);
+        free(function.name);
+        free(function.signature);
         return found;
 }
 
