@@ -82,10 +82,14 @@ static bool marks_end(Elf *from, const GElf_Sym *sym)
 }
 
 /* The source file that a FILE symbol gives to the local symbols behind it. Code
- * optimised at link time has "<artificial>". */
+ * optimised at link time has "<artificial>", or the linker's object file. */
 static const char *source_file(const char *name)
 {
-        return name && *name && *name != '<' ? path_base(name) : NULL;
+        size_t length = name ? strlen(name) : 0;
+
+        return length < 2 || *name == '<' || strcmp(name + length - 2, ".o") == 0
+                   ? NULL
+                   : path_base(name);
 }
 
 static int read_table(struct symbol_table *table, const struct elf_file *file, Elf *from,

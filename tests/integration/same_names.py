@@ -142,6 +142,7 @@ def build():
     for program, *options in (("named", "-g"), ("bare",), ("linked", "-g", "-flto"),
                               ("dwarf4", "-gdwarf-4")):
         run(CC, "-O2", "-fno-ipa-icf", *options, "-o", program, *units)
+    run("clang", "-O2", "-g", "-flto", "-fuse-ld=lld", "-o", "merged", *units)
     write("over.cc", CXX)
     run("g++", "-O2", "-g", "-fno-ipa-icf", "-o", "over", "over.cc")
     write("spaces.cc", SPACES)
@@ -196,6 +197,8 @@ def check_statics():
     expect(functions(record("linked")) & wanted, {
         "cmp (a.c)", "cmp (b.c)", "walk (a.c)", "walk (b.c)", "only_a", "only_b",
         "init (x/deep.c)", "init (y/deep.c)", "helper"}, "linked")
+    merged = functions(record("merged"))
+    assert {"cmp (a.c)", "cmp (b.c)", "only_a", "only_b"} <= merged, merged
     # One of them alone is called the same where symbols tell of the other.
     alone = functions(record("named", "alone"))
     assert {"cmp (a.c)", "only_a", "helper"} <= alone and "cmp" not in alone, alone
