@@ -73,6 +73,8 @@ const char *report_remedy(const struct report_advice *advice, const char *patter
                 return "make it smaller, or go through the indices in order";
         if (strcmp(pattern, "chain") == 0)
                 return "make it smaller, or follow several chains at a time";
+        if (strcmp(pattern, "sequential") == 0)
+                return "do more with each block of it, while L1 or L2 holds the block";
         return advice->remedy;
 }
 

@@ -43,6 +43,8 @@ enum {
 #define LINES_MIN "20"
 /* Packing data of which more is used gains little. */
 static const double USED_BYTES_MAX = 48;
+/* Nearly the whole line. */
+static const double USED_WHOLE_MIN = 60;
 
 /* Part of the cycles that data in time must gain for a word on prefetching. */
 static const double PREFETCH_GAIN_MIN = 0.02;
@@ -360,7 +362,9 @@ static const char places_sql[] =
     "   LEFT JOIN written AS w USING (addr) JOIN sample_location USING (sample_id)"
     "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
     "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
-    "   AND m.path IS top.module) ELSE p.pattern END,"
+    "   AND m.path IS top.module)"
+    "  WHEN 'cache' THEN iif(abs(p.stride_bytes) <= 64, 'sequential', p.pattern)"
+    "  ELSE p.pattern END,"
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
     "  AND fix = 'in-time' AND kind = 'estimate'),"
@@ -372,7 +376,7 @@ static const char places_sql[] =
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
-    "  USING (line_id) LEFT JOIN (SELECT line_id, pattern, distance_iterations,"
+    "  USING (line_id) LEFT JOIN (SELECT line_id, pattern, stride_bytes, distance_iterations,"
     "   max(f.samples * latency_cycles) FROM prefetch_finding AS f"
     "   JOIN access_pattern USING (location_id) GROUP BY line_id) AS p USING (line_id)"
     " WHERE weight >= " PLACE_SHARE_MIN " ORDER BY weight DESC, line_id";
@@ -485,9 +489,9 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
                         " A prefetch %" PRId64 " iterations ahead would be in time"
                         " (%s).",
                         distance,
-                        strcmp(pattern, "index") == 0    ? "the address is from an index"
-                        : strcmp(pattern, "stride") == 0 ? "the address has a stride"
-                                                         : "the address is computed");
+                        strcmp(pattern, "index") == 0 ? "the address is from an index"
+                        : strcmp(pattern, "computed") == 0 ? "the address is computed"
+                                                           : "the address has a stride");
         else if (strcmp(pattern, "chain") == 0)
                 fputs(" No prefetch can be in time: each address comes from the load "
                       "before.",
@@ -507,6 +511,15 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         free(object);
 }
 
+/* Instructions without a known pattern, as of string functions, show it by the whole
+ * lines that they use. */
+static const char *pattern_of(sqlite3_stmt *row)
+{
+        const char *pattern = statement_text(row, 9);
+        return !*pattern && sqlite3_column_double(row, 8) >= USED_WHOLE_MIN ? "sequential"
+                                                                            : pattern;
+}
+
 static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
                         size_t width)
 {
@@ -516,7 +529,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         if (!memory)
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
-                advice->meaning + 1, report_remedy(advice, statement_text(row, 9)));
+                advice->meaning + 1, report_remedy(advice, pattern_of(row)));
         print_line_use(memory, row);
         print_gain(memory, row);
         print_prefetch(memory, row);
