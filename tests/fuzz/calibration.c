@@ -3,9 +3,9 @@
  * counters. The preset made from the calibration must be safe to parse and check. */
 #include "calibration.h"
 #include "calibration_show.h"
+#include "fuzz_target.h"
 #include "host_preset.h"
 #include "sim_preset.h"
-#include "target.h"
 #include "validation.h"
 
 /* The files stand for all inputs: their names do not change. */

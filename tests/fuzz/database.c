@@ -6,7 +6,7 @@
 
 #include "analysis.h"
 #include "command.h"
-#include "target.h"
+#include "fuzz_target.h"
 
 int cmd_symbolize(int argc, char **argv);
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "target.h"
+#include "fuzz_target.h"
 
 enum { INPUT_MAX = 32768, INPUTS_BETWEEN_CLOCKS = 16, MUTATIONS_MAX = 8 };
 

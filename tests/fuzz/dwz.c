@@ -4,8 +4,8 @@
  * All entries, with their names, ranges and types, are read. */
 #include "die_type.h"
 #include "die_walk.h"
+#include "fuzz_target.h"
 #include "input_file.h"
-#include "target.h"
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
 {

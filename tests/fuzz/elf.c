@@ -3,8 +3,8 @@
  * variables and types are asked for all over its memory, as for samples. */
 
 #include "ask.h"
+#include "fuzz_target.h"
 #include "input_file.h"
-#include "target.h"
 
 enum { SEGMENTS = 8 };
 

@@ -3,7 +3,7 @@
  * is the sections .eh_frame_hdr and .eh_frame, one after the other, as for the tracker's
  * unwinder; both are read as .eh_frame. */
 #include "function_start.h"
-#include "target.h"
+#include "fuzz_target.h"
 
 enum { QUESTIONS = 64, HEADER_POINTER = 4 };
 

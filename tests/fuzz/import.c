@@ -3,13 +3,13 @@
  * about the run. The input is a whole recording, as a file. The rows go to row_writer.h,
  * and the facts into a database that has no rows. */
 
+#include "fuzz_target.h"
 #include "import_facts.h"
 #include "import_records.h"
 #include "input_file.h"
 #include "perf_data.h"
 #include "row_writer.h"
 #include "sink.h"
-#include "target.h"
 
 /* ---- the database ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: tables of lines. Input: the length of texts, these, .debug_line. */
+#include "fuzz_target.h"
 #include "line_program.h"
-#include "target.h"
 
 enum { ASKED = 64 };
 

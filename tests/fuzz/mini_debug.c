@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as the section .gnu_debugdata of a stripped program. */
 #include "mini_debug.h"
-#include "target.h"
+#include "fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -3,9 +3,9 @@
  * recording, as a file and, where it has that form, through a pipe. Every record is
  * decoded, and every byte that the reader keeps is read. */
 #include "perf_data.h"
+#include "fuzz_target.h"
 #include "input_file.h"
 #include "order.h"
-#include "target.h"
 
 enum { QUEUE_BYTES = 1 << 16 };
 

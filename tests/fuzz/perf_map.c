@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a just-in-time compiler's list of functions. */
 #include "perf_map.h"
-#include "target.h"
+#include "fuzz_target.h"
 
 static void look_up(const struct interval_map *map, const struct string_pool *names,
                     uint64_t addr)

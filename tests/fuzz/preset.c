@@ -2,8 +2,8 @@
 /* Fuzz target: any bytes as the text of a CPU to simulate. */
 #include <math.h>
 
+#include "fuzz_target.h"
 #include "sim_preset.h"
-#include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

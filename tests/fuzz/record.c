@@ -6,8 +6,8 @@
 #include <linux/perf_event.h>
 
 #include "datasrc.h"
+#include "fuzz_target.h"
 #include "record.h"
-#include "target.h"
 
 enum { LAYOUT_VALUES = 6 };
 

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "fuzz_target.h"
 #include "heap_transport.h"
 #include "row_writer.h"
 #include "sim_images.h"
 #include "simpmu/owner.h"
 #include "simpmu/slice.h"
 #include "sink.h"
-#include "target.h"
 
 struct rings {
         const uint8_t *bytes[2];

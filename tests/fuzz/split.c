@@ -3,9 +3,9 @@
  * target looks for the unit, and for a type with that signature, and reads both to the
  * end. */
 #include "die_walk.h"
+#include "fuzz_target.h"
 #include "input_file.h"
 #include "split_types.h"
-#include "target.h"
 
 static int ignore_range(void *context, uint64_t low, uint64_t high)
 {

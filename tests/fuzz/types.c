@@ -3,7 +3,7 @@
  * input is a number of members, the members (struct packed_member), types made of
  * members, and code. Members may have any type, also one that holds them. */
 #include "flow_instruction.h"
-#include "target.h"
+#include "fuzz_target.h"
 #include "type_index.h"
 #include "type_padding.h"
 #include "type_path.h"

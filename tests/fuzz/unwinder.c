@@ -3,8 +3,8 @@
  * the target has loaded. The input is the sections .eh_frame_hdr and .eh_frame, one after
  * the other; they end where memory does. */
 #include "unwinder.h"
+#include "fuzz_target.h"
 #include "heap_calls.h"
-#include "target.h"
 
 enum { PLACES = 64 };
 

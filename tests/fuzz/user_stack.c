@@ -4,8 +4,8 @@
 #include <linux/perf_event.h>
 
 #include "db.h"
+#include "fuzz_target.h"
 #include "input_file.h"
-#include "target.h"
 #include "user_stack.h"
 
 enum { REGISTERS = 24, SEEDS = 64, STACK_WORDS = 128, CODE_BYTES = 1024, IMAGE = 1 };
