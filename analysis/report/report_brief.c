@@ -36,6 +36,8 @@ enum {
 #define PLACE_SHARE_MIN "0.01"
 /* With less, page faults beside a line's verdict are not worth a word. */
 #define FAULTS_SHARE_MIN "0.02"
+/* Of a line's waiting time; page faults that have less need no remedy of their own. */
+#define FAULTS_PART_MIN "0.25"
 /* With less, a line without a verdict is no reason for more samples. */
 #define UNJUDGED_SHARE_MIN "0.05"
 
@@ -372,7 +374,8 @@ static const char places_sql[] =
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run)),"
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
     MOST_OF_LINE "),"
-    IS_LOADER
+    IS_LOADER ","
+    " verdict <> 'page-faults' AND fault_ratio >= " FAULTS_PART_MIN " * weight"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -534,6 +537,9 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         print_gain(memory, row);
         print_prefetch(memory, row);
         print_huge_pages(memory, row);
+        if (sqlite3_column_int(row, 15))
+                fprintf(memory, " Against its page faults: %s.",
+                        report_advice_on("page-faults")->remedy);
         const int code = fclose(memory) ? -ENOMEM : 0;
         if (!code)
                 prose_indented(out, text, REMEDY_INDENT, width);
