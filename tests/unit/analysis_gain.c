@@ -125,6 +125,24 @@ TEST(queued_loads_gain_in_proportion)
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
 }
 
+/* A walker takes a load every 15 cycles. A full path that could take one every 6.4 is not
+ * the limit; one that takes one every 32 is, and walkers are the next. */
+TEST(walkers_and_the_path_limit_each_other)
+{
+        struct machine_facts pathed = machine;
+        struct sample_facts sample = load(LEVEL_L3, 100000, 15);
+        sample.tlb_missed = sample.interval_path_full = true;
+        pathed.l3_bytes_per_cycle = 10;
+        struct gain_parts parts = gain_of_sample(&sample, &pathed);
+        assert_near(parts.cycles[GAIN_L3_PATH], 0, 0.01);
+        assert_near(parts.cycles[GAIN_TRANSLATION], 15 - 6.4, 0.05);
+        pathed.l3_bytes_per_cycle = 2;
+        sample.retire_latency_cycles = 32;
+        parts = gain_of_sample(&sample, &pathed);
+        assert_near(parts.cycles[GAIN_L3_PATH], 32 - 15, 0.05);
+        assert_near(parts.cycles[GAIN_TRANSLATION], 0, 0.05);
+}
+
 /* Neither more buffers nor an earlier request make a set of L1 take its lines sooner. */
 TEST(lines_that_wait_for_their_set_gain_by_other_sets)
 {

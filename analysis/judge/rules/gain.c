@@ -102,6 +102,17 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                    service_of(sample, machine) / machine->lfb_entries;
 }
 
+/* The time of a line on the path from L3, if that is full, over the time until a walker
+ * is free again; below 1, walkers limit such loads. 0: nothing known. */
+static double lines_per_walk(const struct sample_facts *sample,
+                             const struct machine_facts *machine)
+{
+        return sample->tlb_missed && sample->interval_path_full
+                   ? LINE_BYTES / machine->l3_bytes_per_cycle /
+                         (walk_of(sample, machine) / machine->page_walkers)
+                   : 0;
+}
+
 /* It waits for a cache's line, on its way to a set of L1 that takes one after another. */
 static bool waits_for_a_set(const struct sample_facts *sample)
 {
@@ -119,18 +130,20 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
                 return GAIN_SHARING;
         if (sample->conflict_sets > 0 && !waits_for_walkers(sample, machine))
                 return GAIN_SETS;
-        if (sample->interval_path_full)
+        if (sample->interval_path_full &&
+            (!sample->tlb_missed || lines_per_walk(sample, machine) > 1))
                 return GAIN_L3_PATH;
         return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
 }
 
-/* The part of the queue that FIX removes: behind walkers, few sets are the next limit,
- * and behind these the walkers. */
+/* The part of the queue that FIX removes: behind walkers, few sets or the path are the
+ * next limit, and behind these the walkers. */
 static double part_removed(const struct sample_facts *sample,
                            const struct machine_facts *machine, enum gain_fix fix)
 {
-        const double ratio = sample_sets_per_walk(sample, level_of(sample), machine);
-        if (sample->tlb_missed && fix == GAIN_SETS && ratio > 1)
+        const double sets = sample_sets_per_walk(sample, level_of(sample), machine);
+        const double ratio = fmax(sets, lines_per_walk(sample, machine));
+        if (sample->tlb_missed && (fix == GAIN_SETS || fix == GAIN_L3_PATH) && ratio > 1)
                 return 1 - 1 / ratio;
         return fix == GAIN_TRANSLATION && ratio < 1 ? 1 - ratio : 1;
 }
