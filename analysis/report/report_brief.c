@@ -468,7 +468,7 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
         const char *condition = report_fix_condition(statement_text(row, 5));
         const double percent = sqlite3_column_double(row, 6);
         if (condition && percent >= 1)
-                fprintf(out, " Estimate: -%.0f %% if %s.", percent, condition);
+                fprintf(out, " Estimate: at most -%.0f %% if %s.", percent, condition);
 }
 
 /* Where buffers or bandwidth are short, data comes no earlier if it is asked for earlier.

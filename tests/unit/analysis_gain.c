@@ -93,8 +93,9 @@ TEST(loads_that_queue_for_walkers_gain_by_translation)
         const double queued = 200. / 300;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30 * (1 - queued * 8 / 15), 1e-9);
         assert_near(gain(&sample, GAIN_SETS), 0, 0);
+        /* With more buffers all would be in flight, 300 / 70 as many as are now. */
         sample = load(LEVEL_L3, 300, 30);
-        assert_near(gain(&sample, GAIN_BUFFERS), 30, 0);
+        assert_near(gain(&sample, GAIN_BUFFERS), 30 * (1 - 70. / 300), 1e-9);
 }
 
 /* One set takes a line of L3 in 16 cycles, two walkers end a walk in 15. */
@@ -117,11 +118,23 @@ TEST(queued_loads_gain_in_proportion)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190000, 19);
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 12, 0.01);
-        assert_near(gain(&sample, GAIN_BUFFERS), 19, 0.01);
+        assert_near(gain(&sample, GAIN_BUFFERS), 19, 0.02);
         sample.interval_path_full = true;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
         assert_near(gain(&sample, GAIN_L3_PATH), 19, 0.01);
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
+        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+}
+
+/* DRAM moves lines for three quarters of the time, which nearer DRAM would not shorten.
+ */
+TEST(the_time_that_dram_needs_for_the_lines_stays)
+{
+        struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
+        sample.bandwidth_use = 0.75;
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 30, 0);
+        assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
+        sample.bandwidth_use = 1.25;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
 }
 

@@ -151,6 +151,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
             .interval_sets_crowd = interval && interval->sets_crowd,
             .interval_path_full = interval && interval->path_full,
+            .bandwidth_use = interval ? interval->bandwidth_use : NAN,
             .without_waits = pass->input->without_waits,
         };
 }

@@ -16,6 +16,7 @@ struct judged_interval {
         bool sets_crowd;
         bool buffers_free;
         bool path_full;
+        double bandwidth_use; /* of DRAM; NAN: not known */
         enum origin traffic; /* origin of the lines that loads waited for */
 };
 

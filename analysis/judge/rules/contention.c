@@ -114,6 +114,13 @@ static bool is_saturated_by_writes(const struct interval_metrics *metrics,
         return used + (unread > 0 ? unread / thresholds->near_gbs : 0) >= 1;
 }
 
+double interval_bandwidth_use(const struct interval_metrics *metrics,
+                              const struct thresholds *thresholds)
+{
+        return SATURATED_BANDWIDTH_PART * (metrics->read_gbs + metrics->write_gbs) /
+               thresholds->saturated_gbs;
+}
+
 static bool is_saturated(const struct interval_metrics *metrics,
                          const struct thresholds *thresholds)
 {

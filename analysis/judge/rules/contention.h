@@ -134,6 +134,10 @@ bool interval_buffers_free(const struct interval_metrics *metrics);
 bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *machine);
 
+/* The used part of DRAM's bandwidth; NAN: not known. */
+double interval_bandwidth_use(const struct interval_metrics *metrics,
+                              const struct thresholds *thresholds);
+
 /* The name in the database; NULL for BOUND_UNKNOWN. */
 const char *bound_name(enum bound bound);
 

@@ -204,6 +204,17 @@ static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_f
                 stages->queue > stages->walk + stages->service);
 }
 
+/* The part of the time that FIX can save at most: the lines have to come from DRAM within
+ * its bandwidth. */
+static double bandwidth_left(const struct sample_facts *sample, enum gain_fix fix)
+{
+        const bool fewer_lines = fix == GAIN_MEMORY || fix == GAIN_DRAM_BANDWIDTH ||
+                                 fix == GAIN_REMOTE || fix == GAIN_SHARING;
+        return fewer_lines || isnan(sample->bandwidth_use)
+                   ? 1
+                   : fmax(0, 1 - sample->bandwidth_use);
+}
+
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine)
 {
@@ -229,7 +240,10 @@ struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                             : alone;
                 const double removed =
                     fix == (int)queues ? part_removed(sample, machine, queues) : 1;
-                parts.cycles[fix] = (1 - queued) * alone + queued * removed * together;
+                /* All loads that wait for a buffer would be in flight (Little's law). */
+                const double served = fix == GAIN_BUFFERS ? 0 : (1 - queued) * alone;
+                parts.cycles[fix] = (served + queued * removed * together) *
+                                    bandwidth_left(sample, (enum gain_fix)fix);
         }
         return parts;
 }

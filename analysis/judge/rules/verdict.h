@@ -63,7 +63,9 @@ struct sample_facts {
         bool interval_lacks_buffers;
         bool interval_sets_crowd;
         bool interval_path_full; /* the path from L3 */
-        bool without_waits;      /* from a model without waits for values */
+        double
+            bandwidth_use;  /* the used part of DRAM's, in its interval; NAN: not known */
+        bool without_waits; /* from a model without waits for values */
 };
 
 /* How many times as long the few sets of L1 take for a line from LEVEL as the walkers for
