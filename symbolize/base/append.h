@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow at their end, and arrays in the order of a number. */
+/* Arrays that grow at their end, and arrays sorted by a number. */
 #ifndef MEMLAG_SYMBOLIZE_APPEND_H
 #define MEMLAG_SYMBOLIZE_APPEND_H
 
 #include "array.h"
 
-/* Adds the item that is the last argument to ITEMS, of which there are COUNT. 0 or
- * -ENOMEM. */
+/* Adds the last argument as an item to ITEMS, which has COUNT items. 0 or -ENOMEM. */
 #define APPEND(items, count, capacity, ...)                                              \
         (array_reserve(&(items), &(capacity), (count), sizeof(*(items))) < 0             \
              ? -ENOMEM                                                                   \
@@ -24,8 +23,7 @@
 #define PUSH(list, ...)                                                                  \
         APPEND((list)->items, (list)->count, (list)->capacity, __VA_ARGS__)
 
-/* In a function that compares two for qsort() and bsearch(): returns, unless A and B are
- * the same. */
+/* For comparison functions of qsort() and bsearch(): returns, unless A equals B. */
 #define COMPARE(a, b)                                                                    \
         if ((a) != (b))                                                                  \
         return (a) < (b) ? -1 : 1
@@ -37,7 +35,7 @@
                         qsort((items), (count), sizeof(*(items)), (compare));            \
         } while (0)
 
-/* The following is for items that begin with a uint64_t, by which they are ordered. */
+/* The following functions are for items that begin with a uint64_t, their key. */
 
 /* For qsort() and bsearch(). */
 static inline int number_order(const void *left, const void *right)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading numbers and texts from bytes that may end at any place. Past the end everything
- * is 0 and the cursor says that it failed. */
+/* Reads numbers and texts from bytes that may end anywhere. Past the end each read gives
+ * 0, and the cursor notes the failure. */
 #ifndef MEMLAG_SYMBOLIZE_BYTE_CURSOR_H
 #define MEMLAG_SYMBOLIZE_BYTE_CURSOR_H
 
@@ -84,7 +84,7 @@ static inline int64_t cursor_signed_leb(struct byte_cursor *cursor)
         return 0;
 }
 
-/* A text with its end; NULL when that is missing. */
+/* A text with its final null byte; NULL when that is missing. */
 static inline const char *cursor_text(struct byte_cursor *cursor)
 {
         const uint8_t *start = cursor->at;

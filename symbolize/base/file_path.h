@@ -3,12 +3,12 @@
 #ifndef MEMLAG_SYMBOLIZE_FILE_PATH_H
 #define MEMLAG_SYMBOLIZE_FILE_PATH_H
 
-/* PATH below DIRECTORY (NULL: none) when it is relative, without "/./" and "//";
- * ".." stays, as a link may stand before it. The caller frees it; NULL when out
- * of memory. */
+/* PATH without "/./" and "//", below DIRECTORY (NULL: none) if it is relative. ".."
+ * stays, because a link may stand before it. The caller frees it; NULL when out of
+ * memory. */
 char *path_join(const char *directory, const char *path);
 
-/* PATH without ".." and the components before these, as if there were no links: for
+/* PATH without ".." and the component before each "..", as if there were no links: for
  * comparisons. The caller frees it; NULL when out of memory. */
 char *path_without_parents(const char *path);
 

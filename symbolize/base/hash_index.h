@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table of positions in an array that its user keeps: it stores hashes
- * and positions, the user compares. */
+/* A hash table of positions in an array. It stores hashes and positions; the owner of the
+ * array compares the items. */
 #ifndef MEMLAG_SYMBOLIZE_HASH_INDEX_H
 #define MEMLAG_SYMBOLIZE_HASH_INDEX_H
 
@@ -50,14 +50,14 @@ int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
 #define HASH_NUMBER(list, number)                                                        \
         hash_index_number(&(list)->index, (list)->items, sizeof(*(list)->items), number)
 
-/* Adds the item that is the last argument, with HASH, to LIST. 0 or -ENOMEM. */
+/* Adds the last argument as an item, with HASH, to LIST. 0 or -ENOMEM. */
 #define HASH_PUSH(list, hash, ...)                                                       \
         ((list)->count >= HASH_INDEX_NONE || PUSH(list, __VA_ARGS__) < 0                 \
              ? -ENOMEM                                                                   \
              : hash_index_add(&(list)->index, hash, (uint32_t)(list)->count - 1))
 
-/* Makes *AT the position of the item KEY, which is added where it is new. Evaluates its
- * arguments twice. 0 or -ENOMEM. */
+/* Adds the item KEY if it is new, and sets *AT to its position. Evaluates its arguments
+ * twice. 0 or -ENOMEM. */
 #define HASH_PUT(list, hash, equal, context, key, at)                                    \
         ((*(at) = hash_index_find(&(list)->index, hash, equal, context, key)) !=         \
                  HASH_INDEX_NONE                                                         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C library's tree of disjoint ranges. Two ranges compare as equal where they
- * overlap: the tree then finds any range that is partly in another. */
+/* The C library's tree of disjoint ranges. Overlapping ranges compare as equal. Therefore
+ * a search for a range finds any range that overlaps it. */
 #include "interval_map.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static int compare(const void *left, const void *right)
         return a->end <= b->start ? -1 : a->start >= b->end;
 }
 
-/* The topmost range of the tree that is partly in [START, END); NULL: none is. */
+/* The topmost range of the tree that overlaps [START, END); NULL: none. */
 static struct interval *any_in(const struct interval_map *map, uint64_t start,
                                uint64_t end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Address ranges that come and go: what is at an address now? A later range
- * covers the part of an older one that it overlaps, as mmap does. */
+/* A map from address ranges to ids. Ranges come and go. A later range covers the part of
+ * an older one that it overlaps, as mmap does. */
 #ifndef MEMLAG_SYMBOLIZE_INTERVAL_MAP_H
 #define MEMLAG_SYMBOLIZE_INTERVAL_MAP_H
 
@@ -16,7 +16,7 @@ struct interval_map {
 /* Puts [START, END) there as ID. 0 or -ENOMEM. */
 int interval_map_put(struct interval_map *map, uint64_t start, uint64_t end, uint32_t id);
 
-/* Takes away what is left of ID between START and END. */
+/* Removes the parts of ID's range between START and END that are still there. */
 void interval_map_drop(struct interval_map *map, uint64_t start, uint64_t end,
                        uint32_t id);
 

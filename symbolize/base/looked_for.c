@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file is the same when its size and time of modification are. */
+/* A file is unchanged if its size and modification time are. */
 #include "looked_for.h"
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that were looked for while names were made: which there are is known only
- * when debug information or the process's mappings have been read. */
+/* The files that were looked for while names were made. The complete list exists only
+ * after the debug information and the process's mappings have been read. */
 #ifndef MEMLAG_SYMBOLIZE_LOOKED_FOR_H
 #define MEMLAG_SYMBOLIZE_LOOKED_FOR_H
 
@@ -23,16 +23,18 @@ struct looked_for {
 
 struct stat;
 
-/* Notes PATH as STATUS (NULL: not there, or not read) says. 0 or -ENOMEM, as below. */
+/* Notes PATH with the size and time in STATUS (NULL: not there, or not read). 0 or
+ * -ENOMEM, as below. */
 int looked_for_put(struct looked_for *files, int64_t module_id, const char *role,
                    const char *path, const struct stat *status);
 
-/* Notes PATH, of the whole run, as it is now, so that a later change of the file shows;
- * to be called before it is read. FILES may be NULL: nothing is noted. */
+/* Notes the present state of PATH, which belongs to the whole run. A later change of the
+ * file then shows. Call it before the file is read. FILES may be NULL: nothing is
+ * noted. */
 int looked_for_add(struct looked_for *files, const char *path);
 
-/* Whether the file at PATH is another one than was noted. One that has gone is not: it
- * would give no names. */
+/* Whether the file at PATH differs from the noted one. A file that is gone does not count
+ * as changed: it would give no names. */
 bool looked_for_changed(const char *path, uint64_t size_bytes, int64_t modified_ns);
 
 void looked_for_free(struct looked_for *files);

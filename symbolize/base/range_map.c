@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The flat form of nested ranges: a sweep over their starts with a stack of those
- * that are open. Hostile input may overlap in any way; the sweep stays O(n log n)
- * and the result at most twice as long. */
+/* The flat form of nested ranges: a sweep over their starts with a stack of open ranges.
+ * Hostile input may overlap in any way; the sweep stays O(n log n) and the result at most
+ * twice as long. */
 #include "range_map.h"
 
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static int emit(struct range_map *flat, uint64_t low, const struct range *source
         return range_map_add(flat, low, high, source->value);
 }
 
-/* Emits what is in force from *POSITION up to LIMIT, closing what ends there. */
+/* Emits the open ranges from *POSITION up to LIMIT, and closes the ranges that end
+ * there. */
 static int sweep_to(struct range_map *flat, const struct range *open, size_t *depth,
                     uint64_t *position, uint64_t limit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nested address ranges made flat: which is the innermost at an address? Built
+/* A flat map of nested address ranges: finds the innermost range at an address. Built
  * once, searched in O(log n). Knows nothing of ELF. */
 #ifndef MEMLAG_SYMBOLIZE_RANGE_MAP_H
 #define MEMLAG_SYMBOLIZE_RANGE_MAP_H
@@ -23,9 +23,9 @@ struct range_map {
 /* Adds a range (an empty one is ignored) before range_map_build. 0 or -ENOMEM. */
 int range_map_add(struct range_map *map, uint64_t low, uint64_t high, uint32_t value);
 
-/* Makes what was added searchable. Where ranges overlap, the one that begins
- * last is the innermost; of those the shorter; of equal ones the one added last.
- * 0 or -ENOMEM. */
+/* Makes the added ranges searchable. Where ranges overlap, the innermost is the one that
+ * begins last. If several begin there, the shortest is the innermost; of equal ones, the
+ * one added last. 0 or -ENOMEM. */
 int range_map_build(struct range_map *map);
 
 /* The innermost range at ADDR, or NULL. */

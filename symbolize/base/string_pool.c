@@ -10,7 +10,7 @@
 #include "array.h"
 #include "hash_index.h"
 
-/* Of texts; a long one has a piece of its own. */
+/* Memory for texts. A long text has a separate piece. */
 struct piece {
         struct piece *before;
         size_t bytes_left;

@@ -43,7 +43,7 @@ uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
         return id;
 }
 
-/* Up to the first of the characters of END. */
+/* The part of SYMBOL before the first character of END. */
 static uint32_t put_up_to(struct string_pool *names, const char *symbol, const char *end)
 {
         char *name = strndup(symbol, strcspn(symbol, end));
@@ -67,7 +67,8 @@ uint32_t name_put_stub(struct string_pool *names, const char *function)
         return id;
 }
 
-/* Whether gcc or clang write TEXT behind a point in the name of a copy or a part. */
+/* Whether TEXT is a suffix that gcc or clang put behind a point for a copy or a part of a
+ * function. */
 static bool tells_copy(const char *text)
 {
         static const char *const words[] = {"constprop", "isra",     "part",
@@ -81,8 +82,8 @@ static bool tells_copy(const char *text)
         return false;
 }
 
-/* Whether the LENGTH bytes at SYMBOL end as gcc names the parts of a function that OpenMP
- * runs in threads: a number behind that tells one part from another. */
+/* Whether the LENGTH bytes at SYMBOL end with gcc's suffix for the part of a function
+ * that OpenMP runs in threads. A number behind it distinguishes the parts. */
 static bool names_part(const char *symbol, size_t length)
 {
         static const char part[] = "._omp_fn";
@@ -128,8 +129,8 @@ uint32_t name_put_part(struct string_pool *names, const char *symbol)
 
 /* ---- readable forms ---- */
 
-/* libiberty's demanglers: the ones of binutils, gdb and perf. They limit their
- * recursion, so hostile names are refused. Of Fortran they have none. */
+/* Uses libiberty's demanglers, as binutils, gdb and perf do. They limit their recursion,
+ * so hostile names are refused. There is none for Fortran. */
 
 /* Older Rust names look like C++ names that end in a hash with its length. This test
  * is cheaper than a trial: most names are C++ names. */

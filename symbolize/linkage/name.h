@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How linkage names enter the string pool. */
+/* Puts linkage names into the string pool. */
 #ifndef MEMLAG_SYMBOLIZE_NAME_H
 #define MEMLAG_SYMBOLIZE_NAME_H
 
@@ -12,8 +12,8 @@
 uint32_t name_put_linkage(struct string_pool *names, const char *linkage_name);
 
 /* A cache of names, keyed by the address of their source. Entries of debug information
- * share linkage names and origins, and making names of these takes long. For one pool
- * only. Zero-initialised: empty. */
+ * share linkage names and origins, and a name takes long to make. For one pool only.
+ * Zero-initialised: empty. */
 struct linked_name {
         const void *from;
         uint32_t id;
@@ -27,7 +27,7 @@ struct linked_names {
 /* The name made from FROM, valid until the next addition; NULL: not known. */
 const struct linked_name *linked_names_find(const struct linked_names *known,
                                             const void *from);
-/* Where there is no memory for it, it stays unknown. */
+/* Without memory the name stays unknown. */
 void linked_names_add(struct linked_names *known, const struct linked_name *name);
 /* As name_put_linkage(). LINKAGE_NAME stays as long as KNOWN is in use. */
 uint32_t linked_names_put(struct linked_names *known, struct string_pool *names,
@@ -49,7 +49,7 @@ bool name_of_thunk(const char *symbol);
 /* The length of the function's name in SYMBOL: without the version, and without the
  * compiler's suffix for copies and parts (".constprop.0", ".cold"). */
 size_t name_length(const char *symbol);
-/* What READ, a demangler, makes of that name; NULL: it cannot. The caller frees it. */
+/* The result of READ, a demangler, for that name; NULL: it fails. The caller frees it. */
 char *name_read(const char *symbol, char *(*read)(const char *));
 
 /* The same for a mangled SYMBOL that may name a split part of a function: the
@@ -58,8 +58,8 @@ uint32_t name_put_part(struct string_pool *names, const char *symbol);
 
 /* Names of C++, Rust and Fortran functions and variables as their authors wrote them. */
 
-/* The readable form of a linkage name, without parameters; the caller frees it.
- * NULL when NAME is not a mangled name, or there is no memory for the other form. */
+/* The readable form of a linkage name, without parameters; the caller frees it. NULL when
+ * NAME is not a mangled name, or memory is short. */
 char *demangle(const char *name);
 /* The same with the types of a C++ function's parameters and its qualifiers
  * ("at(unsigned long) const"). */

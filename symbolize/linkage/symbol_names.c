@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of functions that other files know, mangled names differ by their parameters. */
+/* Mangled names of external functions differ by their parameters. */
 #include "symbol_names.h"
 
 #include <errno.h>
@@ -14,16 +14,16 @@ struct symbol_name {
         const char *name; /* up to a point or the end */
         uint64_t vaddr;   /* of the first */
         const char *file; /* of the first local symbol with a file; NULL: none */
-        bool several;     /* there are */
-        bool files;       /* are in several files */
-        bool places;      /* are at several places of one file */
+        bool several;     /* several functions have it */
+        bool files;       /* in several files */
+        bool places;      /* at several addresses of one file */
         bool global;      /* one is not local */
 };
 
 /* ---- overloads ---- */
 
-/* LINK without what tells no functions of one name apart: qualifiers of a member
- * function, and the mark of a name that one file knows. */
+/* LINK without the marks that overloads may differ in: a member function's qualifiers,
+ * and the mark of a name local to one file. */
 static const char *unqualified(const char *link)
 {
         if (link[2] != 'N')
@@ -76,7 +76,7 @@ static bool make_readable(struct readable *function)
         return function->name && function->signature;
 }
 
-/* BETWEEN: may stand between overloads of one name. */
+/* BETWEEN: may stand between overloads of one name in the sorted list. */
 enum relation { SAME, OVERLOAD, BETWEEN, OTHER };
 
 static enum relation relation_by_name(const struct readable *function, const char *link)
@@ -100,7 +100,7 @@ static enum relation relation_by_name(const struct readable *function, const cha
         return relation;
 }
 
-/* To make a name readable takes long, and most neighbours differ before. */
+/* A demangler is slow, and most neighbours already differ in the mangled name. */
 static enum relation relation_to(struct readable *function, const char *link)
 {
         if (strcmp(function->link, link) == 0)
@@ -111,8 +111,8 @@ static enum relation relation_to(struct readable *function, const char *link)
 }
 
 /* Whether an overload of FUNCTION is among the links from number AT on, in steps of BY.
- * Those of one name lie together, with constructors' copies, templates and names with
- * tags between them, and names that cannot be read. */
+ * Links of one name lie together. Between them may be copies of constructors, templates,
+ * names with tags and names that cannot be read. */
 static bool is_beside(const struct symbol_names *names, struct readable *function,
                       size_t at, int by)
 {

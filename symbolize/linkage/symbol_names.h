@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which names a module's symbols give to several functions. */
+/* Names that a module's symbols give to several functions. */
 #ifndef MEMLAG_SYMBOLIZE_SYMBOL_NAMES_H
 #define MEMLAG_SYMBOLIZE_SYMBOL_NAMES_H
 
@@ -11,7 +11,7 @@
 /* Zero-initialised: empty. */
 struct symbol_names {
         HASHED(struct symbol_name);
-        LIST(const char *) links; /* mangled names, once they are all there in order */
+        LIST(const char *) links; /* mangled names, sorted by symbol_names_order() */
 };
 
 /* Adds a function's symbol at VADDR. The name ends before a point in NAME: a
@@ -23,16 +23,15 @@ int symbol_names_add(struct symbol_names *names, const char *name, uint64_t vadd
 void symbol_names_order(struct symbol_names *names);
 void symbol_names_free(struct symbol_names *names);
 
-/* Whether a function that only FILE (without directories) knows as NAME has namesakes in
- * others. */
+/* Whether NAME, local to FILE (without directories), is in other files, too. */
 bool symbol_names_elsewhere(const struct symbol_names *names, const char *name,
                             const char *file);
-/* Whether symbols of that name belong to several functions. *ONE_FILE: their files
- * have one name, or no file is known. */
+/* Whether several functions have symbols of that name. *ONE_FILE: their files have one
+ * name, or no file is known. */
 bool symbol_names_several(const struct symbol_names *names, const char *name,
                           bool *one_file);
-/* Whether symbols name a C++ function that differs from the one mangled as LINK in
- * nothing but its parameters and qualifiers. LINK may be NULL: false. */
+/* Whether symbols name another C++ function that differs from the mangled LINK only by
+ * its parameters and qualifiers. LINK may be NULL: false. */
 bool symbol_names_overloaded(const struct symbol_names *names, const char *link);
 
 #endif
