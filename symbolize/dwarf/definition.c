@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A header's type is defined in each unit that uses it; it is the same when it has the
- * same size and stands in the same line. */
+/* Each unit that uses a header's type defines it. Definitions are the same if they have
+ * the same size and line. */
 #include "definition.h"
 
 #include <errno.h>

@@ -15,9 +15,9 @@ struct definitions {
         bool read;
 };
 
-/* The definition of the type called NAME with its scope ("outer::node"), a union or not.
- * False when there is none, or there are several that differ. *ERROR becomes -ENOMEM when
- * that has happened. */
+/* The definition of the type NAME with its scope ("outer::node"), a union or not. False
+ * if there is none, or there are several different ones. Sets *ERROR to -ENOMEM when out
+ * of memory. */
 bool definition_find(struct definitions *definitions, struct dwarf_file *dwarf,
                      struct string_pool *names, uint32_t name, bool is_union,
                      Dwarf_Die *die, int *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libdw looks for a missing alternate file or split unit by itself, at a path that the
- * file names. It opens a file of any kind. The code here never lets libdw do so. */
+/* libdw searches for a missing alternate file or split unit at a path that the file
+ * names, and opens a file of any kind. The code here never lets libdw do so. */
 #include "die.h"
 
 #include <errno.h>
@@ -72,15 +72,14 @@ static int take_call(Dwarf_Attribute *attribute, void *context)
         return DWARF_CB_OK;
 }
 
-/* Reads all attributes in one pass: a search for each would read all of them each
- * time. */
+/* One pass over the attributes: a separate search for each would repeat it. */
 void die_call(Dwarf_Die *die, struct die_call *call)
 {
         *call = (struct die_call){0};
         dwarf_getattrs(die, take_call, call, 0);
 }
 
-/* The split unit that contains DIE, or NULL; most queries are for the latest. */
+/* The split unit that contains DIE, or NULL. Most queries are for the latest one. */
 static const struct split_unit *split_of(const struct dwarf_file *file,
                                          const Dwarf_Die *die)
 {
@@ -97,7 +96,7 @@ static bool holds(struct elf_bytes bytes, const char *at)
         return bytes.data && at >= bytes.data && (size_t)(at - bytes.data) < bytes.size;
 }
 
-/* The bytes that AT, in DIE or a string of it, is in; none when they are not known. */
+/* The section that contains AT, a string of DIE; no bytes if the section is not known. */
 static struct elf_bytes around(const struct dwarf_file *file, const Dwarf_Die *die,
                                const char *at)
 {
@@ -111,8 +110,8 @@ static struct elf_bytes around(const struct dwarf_file *file, const Dwarf_Die *d
         return holds(image, at) ? image : (struct elf_bytes){NULL, 0};
 }
 
-/* The cost of a text: it is compared many bytes at a time. A text longer than any name
- * may have to be kept for each of many entries that begin somewhere in it. */
+/* The cost of a text: a comparison takes many bytes at a time. Many entries may begin in
+ * one overlong text, and each may need its own copy. */
 static uint64_t text_work(uint64_t bytes)
 {
         enum { COMPARED_TOGETHER = 64, LONG_TEXT = 1 << 16 };
@@ -120,8 +119,8 @@ static uint64_t text_work(uint64_t bytes)
         return bytes > LONG_TEXT ? bytes : bytes / COMPARED_TOGETHER;
 }
 
-/* libdw does not look for the end of every string, and one may be as long as its section,
- * for any number of entries. */
+/* libdw does not look for the end of every string. A string may be as long as its
+ * section, for any number of entries. */
 const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name)
 {
         Dwarf_Attribute attribute;
@@ -158,7 +157,7 @@ bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
 
         Dwarf_Attribute directory;
 
-        /* libdw reads the directory itself when it reads lines. */
+        /* libdw uses the directory when it reads lines. */
         if (!dwarf_offdie(file->dwarf, opened->die_offset, die) ||
             (dwarf_attr(die, DW_AT_comp_dir, &directory) &&
              !die_string(file, die, DW_AT_comp_dir)))
@@ -252,7 +251,7 @@ int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add, void
         ptrdiff_t at = 0;
         Dwarf_Attribute ranges;
 
-        /* A split unit does not know its base. */
+        /* A split unit does not know its base: the program has it. */
         if (split && die_attribute(file, die, DW_AT_ranges, &ranges)) {
                 at = (ptrdiff_t)split_unit_range_list(split, &ranges);
                 base = split->low_pc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading debugging information entries that may lie: references to a missing
- * alternate file are not followed, chains and walks end. */
+/* Reads debugging information entries, which may be wrong: it follows no reference to a
+ * missing alternate file, and bounds chains and traversals. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_H
 #define MEMLAG_SYMBOLIZE_DIE_H
 
@@ -20,8 +20,8 @@
 bool die_open_unit(struct dwarf_file *file, size_t unit, Dwarf_Die *die,
                    Dwarf_Die *entries);
 
-/* The entry of the program's unit that has the lines of DIE's unit: another one when DIE
- * is in a separate file. Sets NUMBER to that unit's; false: it is not the program's. */
+/* The entry of the program's unit with the lines of DIE's unit: another one if DIE is in
+ * a separate file. NUMBER becomes that unit's number. False: it is not the program's. */
 bool die_lines_unit(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *unit,
                     size_t *number);
 
@@ -32,12 +32,12 @@ bool die_attribute(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
 bool die_lost(const struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                 uint64_t *number);
-/* NULL also when its length is beyond the budget. */
+/* NULL also if its length exceeds the budget. */
 const char *die_string(struct dwarf_file *file, Dwarf_Die *die, unsigned name);
 bool die_reference(struct dwarf_file *file, Dwarf_Die *die, unsigned name,
                    Dwarf_Die *target);
 
-/* Where an inlined call is; 0: not said. */
+/* The position of an inlined call; 0: not known. */
 struct die_call {
         uint64_t file;
         uint64_t line;
@@ -50,15 +50,14 @@ void die_call(Dwarf_Die *die, struct die_call *call);
 /* The same, for DIE or its abstract origin. */
 bool die_inherited_reference(struct dwarf_file *file, const Dwarf_Die *die, unsigned name,
                              Dwarf_Die *target);
-/* The entry that DIE is an instance or the definition of; false: of none. */
+/* The entry whose instance or definition DIE is; false: none. */
 bool die_origin(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Die *origin);
 
 /* Reads the header of the lines of the unit at DIE. 0; -ENOENT when it has none, or it is
  * damaged; -ENOMEM. On error TABLE is empty. */
 int die_line_table(struct dwarf_file *file, Dwarf_Die *die, struct line_table *table);
 
-/* Takes WORK (entries, or bytes read) from the budget; false when it is spent, which
- * leaves 0. */
+/* Takes WORK (entries, or bytes read) from the budget. False: it is now spent. */
 bool die_spend(struct dwarf_file *file, uint64_t work);
 
 /* The linkage name, else the source name, of DIE or its abstract origin; NULL if it
@@ -69,16 +68,15 @@ const char *die_name(struct dwarf_file *file, Dwarf_Die *die);
 /* The readable form of that name in NAMES; 0: it has none. */
 uint32_t die_put_name(struct dwarf_file *file, struct string_pool *names, Dwarf_Die *die);
 
-/* Calls ADD for each code range of DIE until it returns non-zero, which is
- * returned. */
+/* Calls ADD for each code range of DIE until it returns non-zero. Returns that. */
 typedef int die_add_range(void *context, uint64_t low, uint64_t high);
 int die_ranges(struct dwarf_file *file, Dwarf_Die *die, die_add_range *add,
                void *context);
-/* Where the function at DIE is entered. One in several ranges, as with parts that are
- * seldom run, is where the first begins (DWARF 5, sections 2.17 and 2.18). */
+/* The entry address of the function at DIE. If the function has several ranges, as with
+ * cold parts, the entry is the first range's start (DWARF 5, sections 2.17 and 2.18). */
 bool die_entry_address(struct dwarf_file *file, Dwarf_Die *die, Dwarf_Addr *entry);
 
-/* The section that DIE lies in; none when that is not known. */
+/* The section that contains DIE; no bytes if it is not known. */
 struct elf_bytes die_section(const struct dwarf_file *file, const Dwarf_Die *die);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Before DWARF 5 a unit tells the beginning of its addresses and ranges but not their
- * end: it is the next unit's beginning. Otherwise the work would grow with the square of
- * the units. */
+/* Before DWARF 5 a unit gives the start of its addresses and ranges, but not their end:
+ * the next unit's start. If each unit reached to the section's end, the work would grow
+ * with the square of their number. */
 #include "die_split.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #include "append.h"
 
-/* Reads the skeleton at DIE of a unit in a separate file; false when it has none. Old
- * units have other attributes. */
+/* Reads the skeleton at DIE of a unit in a separate file; false if it has none. Older
+ * units use other attributes. */
 static bool read_skeleton(struct dwarf_file *file, Dwarf_Die *die,
                           struct split_skeleton *skeleton)
 {
@@ -85,8 +85,7 @@ static int open_within_limit(struct dwarf_file *file, struct split_skeleton *ske
         return split_unit_open(split, skeleton, &file->package);
 }
 
-/* FILE owns SPLIT, the rest of its unit NUMBER, from now on; there must be room for it in
- * the list. */
+/* From now on FILE owns SPLIT, the rest of its unit NUMBER. The list must have room. */
 static void keep(struct dwarf_file *file, struct split_unit *split, size_t number)
 {
         split->number = number;

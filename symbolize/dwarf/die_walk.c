@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The traversal only goes forward, from its root entry to the end of the root's children.
  * Behind the last child, libdw's search for a sibling stops at the null entry that ends
- * the level (libdw.h): so the parent's sibling need not be searched from the parent. */
+ * the level (libdw.h). The traversal continues there and need not search for the parent's
+ * sibling. */
 #include "die_walk.h"
 
 #include <errno.h>
@@ -15,18 +16,18 @@ struct walk {
         struct dwarf_file *file;
         const char *start; /* of the unit */
         const char *end;
-        struct dwarf_abbreviation *known; /* of the entry; a visit may use its slot */
+        struct dwarf_abbreviation *known; /* of the entry; a visit may reuse its slot */
         uint32_t code;                    /* of the slot */
-        struct die_entry entry;           /* or the null entry of a level's end */
+        struct die_entry entry;           /* or a null entry, the end of a level */
         uint32_t *values;                 /* of the parents */
         size_t depth;
         size_t capacity;
 };
 
-/* Goes to the entry at NEXT, for so much WORK. False when the budget is spent. */
+/* Goes to the entry at NEXT, which costs WORK. False when the budget is spent. */
 static bool go_to(struct walk *walk, const char *next, uint64_t work)
 {
-        enum { BYTES_AHEAD = 512 }; /* the processor waits for memory at most entries */
+        enum { BYTES_AHEAD = 512 }; /* most entries wait for memory: prefetch */
 
         __builtin_prefetch(next + BYTES_AHEAD);
         walk->entry.die.addr = (void *)(uintptr_t)next;
@@ -41,8 +42,8 @@ static const char *place(const struct walk *walk)
 
 #define FORM(name) (UINT64_C(1) << DW_FORM_##name)
 
-/* Notes where the entry names its sibling. Ends at an attribute that has not the same
- * size in all entries. */
+/* Notes the position of the sibling attribute. Stops at an attribute whose size differs
+ * between entries. */
 static int measure_attribute(Dwarf_Attribute *attribute, void *context)
 {
         static const uint64_t fixed_forms =
@@ -60,8 +61,7 @@ static int measure_attribute(Dwarf_Attribute *attribute, void *context)
                    : DWARF_CB_ABORT;
 }
 
-/* Finds the slot of the entry's abbreviation. NULL: its code takes more than two bytes.
- */
+/* Finds the slot of the entry's abbreviation. NULL: its code has three bytes or more. */
 static struct dwarf_abbreviation *find_slot(struct walk *walk)
 {
         const uint8_t *at = walk->entry.die.addr;
@@ -90,7 +90,7 @@ static void note(struct walk *walk, struct dwarf_abbreviation *known)
                            !dwarf_haschildren(die);
 }
 
-/* The tag of the entry, whose abbreviation is noted. */
+/* The tag of the entry; notes its abbreviation. */
 static unsigned read_tag(struct walk *walk)
 {
         struct dwarf_abbreviation *known = walk->known = find_slot(walk);
@@ -103,7 +103,7 @@ static unsigned read_tag(struct walk *walk)
         return known->tag;
 }
 
-/* Where the entry beside this one begins, if its abbreviation tells that. */
+/* The start of the sibling entry, if the abbreviation gives it. */
 static const char *find_sibling(const struct walk *walk)
 {
         const struct dwarf_abbreviation *known = walk->known;
@@ -122,7 +122,7 @@ static const char *find_sibling(const struct walk *walk)
                    : NULL;
 }
 
-/* Goes past the entry and its children. False at the end of the unit. */
+/* Skips the entry and its children. False at the end of the unit. */
 static bool go_on(struct walk *walk)
 {
         Dwarf_Die next;
@@ -150,7 +150,7 @@ static bool go_on(struct walk *walk)
         return go_to(walk, to, work);
 }
 
-/* Goes past the null entry at the end of a level. False when there is none. */
+/* Skips the null entry at the end of a level. False when there is none. */
 static bool go_up(struct walk *walk)
 {
         const char *at = place(walk);
@@ -189,7 +189,7 @@ static int step(struct walk *walk, die_visit *visit, void *context)
         return result < 0 ? result : go_on(walk);
 }
 
-/* Finds where the unit lies that ROOT is in. False: not known. */
+/* Finds the unit that contains ROOT. False: not known. */
 static bool find_unit(struct walk *walk, const Dwarf_Die *root)
 {
         const struct elf_bytes section = die_section(walk->file, root);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libdw is given only sections that are in memory and that it can take: packed ones
- * unpacked, strings with an end, units of a bearable cost. */
+/* libdw gets only sections that are in memory and safe to read: unpacked, with terminated
+ * strings, and with units of acceptable cost. */
 #include "dwarf_file.h"
 
 #include <dwarf.h>
@@ -54,7 +54,7 @@ static void end_strings(struct elf_bytes bytes)
                 ((char *)(uintptr_t)bytes.data)[bytes.size - 1] = '\0';
 }
 
-/* Opens the DWARF of FILE, unpacked into IMAGE where it is packed. */
+/* Opens the DWARF of FILE, unpacked into IMAGE if it is packed. */
 static int open_unpacked(const struct elf_file *file, bool with_locations,
                          struct debug_image *image, Dwarf **dwarf,
                          struct elf_bytes *strings)
@@ -70,7 +70,7 @@ static int open_unpacked(const struct elf_file *file, bool with_locations,
         return *dwarf ? die_check_cost(*dwarf) : -ENOENT;
 }
 
-/* Whether units, each beginning with the entry of one, fill all of the section. */
+/* Whether units fill all of the section, and each begins with a unit's entry. */
 static bool all_units(Dwarf *dwarf, const struct elf_bytes *section)
 {
         Dwarf_Off offset = 0, next;
@@ -91,8 +91,8 @@ static bool all_units(Dwarf *dwarf, const struct elf_bytes *section)
         return offset == section->size;
 }
 
-/* Opens the file ALT that dwz made. An unreadable file, or one that is too costly to
- * read, counts as missing, which the caller sees in DWARF. */
+/* Opens the alternate file ALT. An unreadable file, or one that is too costly to read,
+ * counts as missing: the caller sees that in DWARF. */
 static int open_alt(struct dwarf_file *dwarf, const struct elf_file *alt,
                     bool with_locations)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where sequences overlap, the row that begins last counts, as if all rows were sorted by
- * address. */
+/* Where sequences overlap, the last row before the address counts, as in one list of all
+ * rows sorted by address. */
 #include "line_program.h"
 
 #include <dwarf.h>
@@ -14,21 +14,21 @@ struct run {
         size_t count;
         uint64_t *budget;
         struct byte_cursor cursor;
-        /* the registers */
+        /* the registers of the line program */
         uint64_t vaddr;
         uint64_t operation;
         uint64_t file;
         uint64_t line;
         uint64_t column;
-        /* the row before, which goes on up to the next */
+        /* the previous row, which ends at the next one */
         bool in_sequence;
-        bool discarded; /* the sequence's code */
+        bool discarded; /* the linker discarded the sequence's code */
         uint64_t row;
         uint32_t row_file;
         uint32_t row_line;
         uint32_t row_column;
-        size_t next;         /* the first answer at or after it */
-        uint64_t next_vaddr; /* that answer's; the last address: none */
+        size_t next;         /* the first answer not below it */
+        uint64_t next_vaddr; /* the address of answer NEXT; the highest: none */
         bool spent;
         struct special {
                 uint8_t operations;
@@ -67,8 +67,8 @@ static uint32_t narrow(uint64_t number)
         return number <= INT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Where linkers put the code that they discard, whose rows would lie over real code: BFD
- * and gold at 0; lld at the last address, or the one before. */
+/* Linkers give discarded code an address whose rows would overlap real code. BFD and gold
+ * use 0; lld the last address, or the one before it. */
 static bool begins_nowhere(const struct run *run)
 {
         return run->vaddr == 0 ? !run->table->code_at_zero : run->vaddr >= UINT64_MAX - 1;
@@ -98,7 +98,7 @@ static void add_notable_row(struct run *run)
         begin_row(run);
 }
 
-/* Most rows follow another that nothing was asked about. */
+/* Most rows follow a row without questions. */
 static inline void add_row(struct run *run)
 {
         if (run->in_sequence && !run->discarded && run->vaddr >= run->row &&
@@ -237,7 +237,7 @@ static inline void run_special(struct run *run, uint8_t opcode)
         add_row(run);
 }
 
-/* An address after the end of some sequence is in none, unless a row begins later. */
+/* An address after the end of a sequence has no row, unless a later row begins. */
 static void leave_ended(struct line_answer *answers, size_t count)
 {
         uint64_t ended = 0;

@@ -10,16 +10,16 @@ struct line_answer {
         uint64_t vaddr; /* the question */
         bool found;
         uint32_t file;
-        uint32_t line;    /* 0: of no line */
+        uint32_t line;    /* 0: the compiler gave none */
         uint32_t column;  /* in it, from 1; 0: not known */
-        uint64_t row;     /* where the row begins */
-        uint64_t ends_at; /* the last end of a sequence up to the address */
+        uint64_t row;     /* the row's start */
+        uint64_t ends_at; /* the last sequence end at or before the address */
 };
 
-/* Answers ANSWERS, COUNT questions in ascending order: with the last row that begins up
- * to the address, unless that ends a sequence. Sequences of functions that the linker
- * discarded count for nothing. Stops where BUDGET, in steps of the program and rows kept,
- * is spent. 0 or -ENOMEM. */
+/* Answers ANSWERS, COUNT questions in ascending order: with the last row that begins at
+ * or before the address, unless it ends a sequence. Sequences of discarded functions do
+ * not count. Stops when BUDGET, in operations of the program and rows, is spent. 0 or
+ * -ENOMEM. */
 int line_program_run(struct line_table *table, struct line_answer *answers, size_t count,
                      uint64_t *budget);
 

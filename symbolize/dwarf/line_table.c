@@ -34,7 +34,7 @@ int line_table_define_file(struct line_table *table, struct byte_cursor *cursor,
         return cursor->failed ? -EINVAL : add_file(table, name, directory);
 }
 
-/* Up to DWARF 4: directories and files from 1 on, each list up to an empty name. */
+/* DWARF 2 to 4: directories, then files, from number 1; an empty name ends each list. */
 static int read_old_lists(struct header *header)
 {
         struct byte_cursor *cursor = &header->cursor;
@@ -110,7 +110,7 @@ static struct value read_value(struct header *header, uint64_t form)
         return value;
 }
 
-/* A list of DWARF 5, of directories or FILES: first the format of each entry. */
+/* Reads a list of DWARF 5, of directories or FILES: first the format of an entry. */
 static int read_list(struct header *header, bool files)
 {
         struct byte_cursor *cursor = &header->cursor;
@@ -147,7 +147,7 @@ static int read_list(struct header *header, bool files)
         return error;
 }
 
-/* The program's parameters; leaves the cursor before the lists. */
+/* Reads the program's parameters; leaves the cursor before the lists. */
 static int read_numbers(struct header *header)
 {
         struct byte_cursor *cursor = &header->cursor;
@@ -166,7 +166,7 @@ static int read_numbers(struct header *header)
         return cursor->failed ? -EINVAL : 0;
 }
 
-/* Where the table ends and which version it has, and where its program begins. */
+/* Reads the table's end and version, and the start of its program. */
 static int read_extent(struct header *header)
 {
         struct byte_cursor *cursor = &header->cursor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a unit's lines (DWARF 2 to 5, section 6.2): its files, and where the
- * program of its rows is (line_program.h). Pure functions over bytes that may lie. */
+/* The header of a unit's line table (DWARF 2 to 5, section 6.2): its files, and the start
+ * of its line program (line_program.h). Pure functions over bytes that may be wrong. */
 #ifndef MEMLAG_SYMBOLIZE_LINE_TABLE_H
 #define MEMLAG_SYMBOLIZE_LINE_TABLE_H
 
@@ -11,12 +11,12 @@
 #include "byte_cursor.h"
 #include "elf_file.h"
 
-/* Whole sections; a missing one has no bytes. Texts count where the last one ends. */
+/* Whole sections; a missing one has no bytes. Only terminated texts count. */
 struct line_sections {
         struct elf_bytes lines; /* .debug_line */
         struct elf_bytes texts; /* .debug_str */
         struct elf_bytes line_texts;
-        bool code_at_zero; /* the program has some there */
+        bool code_at_zero; /* the program has code at address 0 */
 };
 
 /* A source file as the table has it. */
@@ -31,13 +31,13 @@ struct line_table {
         LIST(const char *) directories;
         const uint8_t *program;
         const uint8_t *program_end;
-        const uint8_t *opcode_arguments; /* how many each standard opcode has */
+        const uint8_t *opcode_arguments; /* their number, for each standard opcode */
         uint8_t version;
         uint8_t opcode_base;
         uint8_t line_range;
         int8_t line_base;
         uint8_t instruction_bytes;
-        uint8_t operations; /* that an instruction has at most */
+        uint8_t operations; /* the most in an instruction */
         bool code_at_zero;
 };
 
@@ -52,7 +52,7 @@ void line_table_free(struct line_table *table);
 int line_table_define_file(struct line_table *table, struct byte_cursor *cursor,
                            const char *name);
 
-/* Takes WORK from BUDGET. False: that much is not left, and now nothing is. */
+/* Takes WORK from BUDGET. False: less was left, and now nothing is. */
 static inline bool line_table_spend(uint64_t *budget, uint64_t work)
 {
         if (*budget < work) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One place is one operation that names it, perhaps a constant to add, perhaps the
- * remark that the sum is the value itself; pieces follow each other. */
+/* A simple location is one operation that names a base, perhaps a constant to add, and
+ * perhaps the mark that the sum is the value. Pieces follow each other. */
 #include "location.h"
 
 #include <dwarf.h>
@@ -17,7 +17,7 @@ static bool set_register(struct location *location, enum location_kind kind, uin
         return true;
 }
 
-/* An address that stands elsewhere in the file (DW_OP_addrx). */
+/* An address in another section of the file (DW_OP_addrx). */
 static bool indexed_address(Dwarf_Attribute *attribute, const Dwarf_Op *op,
                             struct location *location)
 {
@@ -32,7 +32,7 @@ static bool indexed_address(Dwarf_Attribute *attribute, const Dwarf_Op *op,
         return true;
 }
 
-/* A constant, which may stand elsewhere in the file. */
+/* A constant, perhaps in another section of the file. */
 static bool constant(Dwarf_Attribute *attribute, const Dwarf_Op *op, Dwarf_Word *number)
 {
         Dwarf_Attribute at;

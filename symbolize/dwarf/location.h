@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a variable is, if DWARF gives its location in one of the simple forms that
- * compilers write. Expressions that compute are not evaluated. */
+/* A variable's location, if DWARF gives it in one of the simple forms that compilers
+ * write. Other expressions are not evaluated. */
 #ifndef MEMLAG_SYMBOLIZE_LOCATION_H
 #define MEMLAG_SYMBOLIZE_LOCATION_H
 
@@ -25,7 +25,7 @@ struct location {
         enum location_kind kind;
         uint8_t reg; /* DWARF number, below 16 */
         int64_t offset;
-        uint64_t part_offset_bytes; /* of a variable in pieces: where in it this one is */
+        uint64_t part_offset_bytes; /* offset of this piece in the variable */
 };
 
 /* Calls ADD for each simple part of the location that the COUNT operations OPS of
@@ -34,9 +34,9 @@ typedef int location_add(void *context, const struct location *location);
 int location_parts(Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
                    location_add *add, void *context);
 
-/* Where a variable is all the time: its virtual address in FILE, or ELF_THREAD_LOCAL and
- * its offset in the thread-local memory. False when that is not one simple place, or the
- * linker discarded the variable, which leaves it the address 0. */
+/* A variable's fixed location: its virtual address in FILE, or its offset in the
+ * thread-local memory plus ELF_THREAD_LOCAL. False if it has no single location. False
+ * too if the linker discarded the variable, which leaves it the address 0. */
 bool location_fixed(Dwarf_Attribute *attribute, const struct elf_file *file,
                     uint64_t *vaddr);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Languages of DWARF that not every libdw names. */
+/* Languages that not every libdw names. */
 enum {
         LANG_C_PLUS_PLUS_17 = 0x2a,
         LANG_C_PLUS_PLUS_20 = 0x2b,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Consequences of a unit's language and compiler for its entries. ENTRIES is the first
- * entry. */
+/* Facts about entries that follow from their unit's language and compiler. */
 #ifndef MEMLAG_SYMBOLIZE_UNIT_KIND_H
 #define MEMLAG_SYMBOLIZE_UNIT_KIND_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The search that gdb documents ("Debugging Information in Separate Files"):
- * DIR/.build-id/xx/yyyy.debug, then the linked name beside the program, in its
- * .debug directory and below DIR. */
+/* Searches where gdb does ("Debugging Information in Separate Files"):
+ * DIR/.build-id/xx/yyyy.debug, then the linked name beside the program, in its .debug
+ * directory and below DIR. */
 #include "debug_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -16,11 +16,11 @@
 
 static const char system_directory[] = "/usr/lib/debug";
 
-/* A file that NAME_SECTION names, with the evidence for the right file. */
+/* A file named in NAME_SECTION, with the evidence for the right file. */
 struct link {
         const struct elf_file *of; /* where it is named */
         const char *name;
-        const char *beside; /* what a directory continues with before NAME */
+        const char *beside; /* the path between a directory and NAME */
         uint8_t build_id[ELF_BUILD_ID_BYTES];
         size_t build_id_bytes; /* 0: unknown */
         bool has_checksum;
@@ -41,7 +41,8 @@ static bool same_checksum(const struct elf_file *file, uint32_t checksum)
         return file_checksum(file->fd, &present) && present == checksum;
 }
 
-/* Whether a link leads back to its own file: its name may be the program's name. */
+/* Whether a link leads back to the file that contains it: the debug file may have the
+ * program's name. */
 static bool same_file(const struct elf_file *a, const struct elf_file *b)
 {
         struct stat left, right;
@@ -50,7 +51,8 @@ static bool same_file(const struct elf_file *a, const struct elf_file *b)
                left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
-/* Opens PATH if LINK means it: by build-id if both have one, else by checksum. */
+/* Opens PATH if it is the file of LINK: by build-id if both have one, else by
+ * checksum. */
 static int open_matching(const char *path, const struct link *link, struct elf_file *file)
 {
         int error = elf_file_open(file, path);
@@ -108,8 +110,8 @@ static int find_by_name(const char *directory, const struct link *link,
         return open_formatted(link, file, "%s%s/%s", directory, link->beside, link->name);
 }
 
-/* The directory of PATH with every link resolved, without the last slash; the
- * caller frees it. NULL when there is none. */
+/* The directory of PATH with every link resolved, without the final slash; the caller
+ * frees it. NULL when there is none. */
 static char *directory_of(const char *path)
 {
         char *resolved = path ? realpath(path, NULL) : NULL;

@@ -15,8 +15,7 @@ struct elf_wanted {
         size_t build_id_bytes;
 };
 
-/* Opens it in FILE, which has the build-id: 0, -ENOENT when it is not to be had, -ENOMEM.
- */
+/* Opens the wanted file as FILE: 0, -ENOENT if no server has it, -ENOMEM. */
 typedef int elf_fetch(void *context, const struct elf_wanted *wanted,
                       struct elf_file *file);
 
@@ -31,21 +30,21 @@ struct debug_search {
 /* Whether FILE itself contains debug information. */
 bool debug_file_has_dwarf(const struct elf_file *file);
 
-/* Opens the separate debug file that belongs to FILE, by build-id and then by
- * .gnu_debuglink. 0; -ENOENT if there is none; -ESTALE if there are only files of
- * other builds (another build-id or checksum); -ENOMEM. */
+/* Opens the separate debug file of FILE, by build-id and then by .gnu_debuglink. 0;
+ * -ENOENT if there is none; -ESTALE if all candidates have another build-id or checksum;
+ * -ENOMEM. */
 int debug_file_find(const struct elf_file *file, const struct debug_search *search,
                     struct elf_file *debug);
 
-/* Opens the file to which dwz moved common entries of DEBUG. It has the build-id in
- * DEBUG's link. Searches by build-id, then by the link's name. Each search directory
- * also replaces /usr/lib/debug in that name. A relative name is relative to DEBUG. 0,
- * -ENOENT or -ENOMEM. */
+/* Opens the alternate debug file, which contains the common entries that dwz moved out of
+ * DEBUG. DEBUG's link names its build-id. Searches by build-id, then by the link's name.
+ * Each search directory also replaces /usr/lib/debug in that name. A relative name is
+ * relative to DEBUG. 0, -ENOENT or -ENOMEM. */
 int debug_file_find_alt(const struct elf_file *debug, const struct debug_search *search,
                         struct elf_file *alt);
 
-/* The name and build-id of the file to which dwz moved common entries of DEBUG, as
- * "NAME (build-id HEX)". The caller frees it. 0; -ENOENT if dwz moved none; -ENOMEM. */
+/* The name and build-id of DEBUG's alternate debug file, as "NAME (build-id HEX)". The
+ * caller frees it. 0; -ENOENT if dwz moved no entries; -ENOMEM. */
 int debug_file_alt_wanted(const struct elf_file *debug, char **text);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf would believe the claimed sizes, and not every libelf unpacks zstd. */
+/* libelf trusts the sizes that a file claims, and not every libelf unpacks zstd.
+ * Therefore memlag unpacks sections itself. */
 #include "debug_image.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* The largest ratio of unpacked to packed bytes by the kind of packing: for deflate by
- * its definition, for zstd when blocks of 128 KiB repeat a byte. */
+/* The largest ratio of unpacked to packed bytes for each kind of packing. For deflate its
+ * format limits the ratio. For zstd it is reached when blocks of 128 KiB repeat a
+ * byte. */
 static const uint64_t ratio_limits[] = {1, 1032, 65536};
 
 /* The sections that libdw and the readers of this stage need; with ".dwo" appended in
@@ -139,8 +141,7 @@ static int read_part(int fd, const struct part *part, char *to)
 
 /* ---- the image ---- */
 
-/* How much may be unpacked of a file: real debug information shrinks to a tenth at
- * most. */
+/* The limit on the unpacked bytes of a file. Real debug information shrinks tenfold. */
 static uint64_t unpacked_limit(const struct elf_file *file)
 {
         enum { TIMES_FILE = 32, BYTES_LEAST = 256 << 20 };
@@ -165,7 +166,7 @@ static int measure(struct unpacking *unpacking, const struct part *part)
                    : 0;
 }
 
-/* Adds PART, of what was measured. */
+/* Adds PART to the image, within the measured size. */
 static int append(struct unpacking *unpacking, const struct part *part)
 {
         struct elf_image *image = unpacking->image;
@@ -187,7 +188,7 @@ static bool of_units(const char *name)
                strcmp(name, ".debug_types.dwo") == 0;
 }
 
-/* Takes the sections NAME, which become one. */
+/* Joins the sections NAME into one. */
 static int take_sections(struct unpacking *unpacking, const char *name)
 {
         Elf *elf = unpacking->file->elf;
@@ -247,7 +248,7 @@ static int make_image(struct unpacking *unpacking, struct debug_image *image)
                 return -EFBIG;
         int error = elf_image_begin(&made, unpacking->bytes + ROOM_FOR_HEADERS);
 
-        if (!error) /* most of the time to unpack would go to page faults */
+        if (!error) /* page faults would take most of the time to unpack */
                 large_pages_ask(made.bytes, made.capacity);
         unpacking->image = &made;
         if (!error)

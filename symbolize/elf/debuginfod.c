@@ -37,7 +37,7 @@ struct debuginfod {
         size_t failures;
         bool unreachable; /* all servers */
         bool on_terminal;
-        /* Of the question that is asked now: */
+        /* The current request: */
         const struct elf_wanted *wanted;
         bool begun; /* a server has begun to send */
         bool drawn;
@@ -51,7 +51,7 @@ static const char *path_of(const struct elf_wanted *wanted)
         return wanted->path ? wanted->path : "(no name)";
 }
 
-/* Whether as much time has passed that progress is worth another look. */
+/* Whether enough time has passed for another look at the progress. */
 static bool is_time(struct debuginfod *client)
 {
         struct timespec now;
@@ -67,8 +67,8 @@ static bool is_time(struct debuginfod *client)
         return true;
 }
 
-/* Called for as long as the library waits. ALL is the size of the file once that comes;
- * before it is 0, and DONE no number of bytes. */
+/* The library calls this while it waits. ALL is the size of the file when it is known.
+ * Before that it is 0, and DONE is no byte count. */
 static int show_progress(void *handle, long done, long all)
 {
         struct debuginfod *client = get_data(handle);
@@ -114,7 +114,8 @@ static bool means_unreachable(int error)
                error == -EHOSTUNREACH || error == -ENETUNREACH;
 }
 
-/* A part came. The library also returns -ENOENT for errors without a number. */
+/* Whether a download broke off after its first part. The library also returns -ENOENT for
+ * errors without a number. */
 static bool means_broken_off(const struct debuginfod *client, int error)
 {
         return client->begun &&

@@ -8,14 +8,13 @@
 
 struct debuginfod;
 
-/* Loads the client library, which is not needed otherwise. -ENOENT when it or the
- * address of a server is missing. */
+/* Loads the client library. -ENOENT when it or the address of a server is missing. */
 int debuginfod_open(struct debuginfod **client, struct diag *diag);
 void debuginfod_close(struct debuginfod *client);
 
-/* Asks the servers, or the cache of their answers; CLIENT is the context of an
- * elf_fetch. Prints on stderr the files that came and the failures, and the progress
- * if that is a terminal. If no server can be reached, it sends no more requests. */
+/* Asks the servers, or the cache of their answers; CLIENT is the context of an elf_fetch.
+ * Prints received files and failures on stderr, and the progress if that is a terminal.
+ * If no server can be reached, it sends no more requests. */
 int debuginfod_fetch(void *client, const struct elf_wanted *wanted,
                      struct elf_file *file);
 

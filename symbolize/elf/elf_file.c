@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening ELF files. Everything in them is doubted: sizes are compared with the
- * file's, strings are fetched through libelf, which bounds them. */
+/* Opens ELF files and trusts nothing in them. It compares sizes with the file's size, and
+ * reads strings through libelf, which checks bounds. */
 #include "elf_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -94,8 +94,8 @@ void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_
         *hex = '\0';
 }
 
-/* By its notes' sections, which separate debug files keep. Without sections, notes of any
- * number and size would have to be read. */
+/* Reads the build-id from note sections, which separate debug files keep. A search
+ * without sections would have to read any number of notes of any size. */
 static void read_build_id(struct elf_file *file)
 {
         const void *build_id;
@@ -157,7 +157,8 @@ int elf_file_open_fd(struct elf_file *file, int fd, const char *path)
         }
         file->file_bytes = (uint64_t)status.st_size;
         elf_version(EV_CURRENT);
-        /* Read, not mapped: a mapped file that somebody cuts short is a SIGBUS. */
+        /* Read, not mapped: a truncated file that is mapped kills its readers
+         * (SIGBUS). */
         file->elf = elf_begin(fd, ELF_C_READ, NULL);
         error = file->elf ? read_headers(file) : -ENOEXEC;
         if (!error && path && !(file->path = strdup(path)))

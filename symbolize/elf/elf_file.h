@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF file on disk, opened safely: only regular files, never blocking, headers
- * checked. Knows nothing of DWARF. */
+/* An ELF file on disk, opened safely: only regular files, without waiting, with checked
+ * headers. Knows nothing of DWARF. */
 #ifndef MEMLAG_SYMBOLIZE_ELF_FILE_H
 #define MEMLAG_SYMBOLIZE_ELF_FILE_H
 
@@ -11,7 +11,7 @@
 
 #include "range_map.h"
 
-/* Build-ids are 20 bytes mostly; as text they have two characters for each. */
+/* Build-ids mostly have 20 bytes. Each byte takes two characters as text. */
 #define ELF_BUILD_ID_BYTES 64
 #define ELF_BUILD_ID_HEX   (2 * ELF_BUILD_ID_BYTES + 1)
 
@@ -30,8 +30,8 @@ struct elf_section { /* only loaded sections, except thread-local sections */
         const char *name; /* owned by the Elf handle */
 };
 
-/* Added to an offset in a file's thread-local memory, to distinguish it from an
- * address. Programs have their addresses below, the kernel above such offsets. All
+/* Added to an offset in a file's thread-local memory, to distinguish it from an address.
+ * Addresses of programs are below such offsets, addresses of the kernel above. All
  * offsets are below ELF_THREAD_LIMIT. */
 #define ELF_THREAD_LOCAL (UINT64_C(1) << 63)
 #define ELF_THREAD_LIMIT (UINT64_C(1) << 62)
@@ -61,15 +61,15 @@ struct elf_file {
 /* Writes a build-id of BYTES, at most ELF_BUILD_ID_BYTES, as text to HEX. */
 void elf_build_id_hex(const uint8_t *build_id, size_t bytes, char hex[ELF_BUILD_ID_HEX]);
 
-/* Opens PATH: 0; -ENOENT, -EACCES … as open(2); -ENOEXEC when it is not a regular
- * file or not an ELF program or library of this machine's order of bytes, or its sections
- * do not fit into it; -ENOMEM. On error FILE needs no close. */
+/* Opens PATH. 0, or an error of open(2) as -ENOENT and -EACCES, or -ENOMEM. -ENOEXEC
+ * unless it is a regular file, an ELF program or library of this machine's byte order,
+ * and contains all its sections. On error FILE needs no close. */
 int elf_file_open(struct elf_file *file, const char *path);
 /* The same for an open descriptor of PATH (NULL: not known), which FILE then owns (closed
  * also on error). */
 int elf_file_open_fd(struct elf_file *file, int fd, const char *path);
 void elf_file_close(struct elf_file *file);
-/* Lets go of the descriptor and the contents; path, segments and build-id stay. */
+/* Closes the descriptor and frees the contents; path, segments and build-id stay. */
 void elf_file_detach(struct elf_file *file);
 
 /* Whether ELF's sections fit into a file of BYTES. No byte of a file is in more than
@@ -79,13 +79,13 @@ bool elf_sections_fit(Elf *elf, uint64_t bytes);
 
 /* The section NAME, or NULL. */
 Elf_Scn *elf_section_named(Elf *elf, const char *name);
-/* Bytes of somebody else; data NULL: none. */
+/* Bytes that another object owns; data NULL: none. */
 struct elf_bytes {
         const char *data;
         size_t size;
 };
 
-/* The section's bytes in the file, which stay ELF's. */
+/* The section's bytes in the file, owned by ELF. */
 struct elf_bytes elf_section_bytes(Elf *elf, const char *name);
 
 /* The loaded section that holds the file's virtual address, or NULL. */

@@ -19,8 +19,7 @@ struct elf_image {
         size_t names_size;
 };
 
-/* Begins an image that will take EXPECTED_BYTES or, growing, more. 0 or -ENOMEM, as
- * all. */
+/* Begins an image for about EXPECTED_BYTES. 0 or -ENOMEM, as all. */
 int elf_image_begin(struct elf_image *image, size_t expected_bytes);
 /* Begins a section NAME, for appended data until its end. At most ELF_IMAGE_SECTIONS
  * sections, with names of less than 30 bytes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over the table's entries: there are few questions, and many functions. */
+/* One pass over the table's entries: there are few questions and many functions. */
 #include "function_start.h"
 
 #include "append.h"
@@ -53,7 +53,7 @@ static bool find_common(struct walk *walk, uint64_t address)
         return walk->has_common;
 }
 
-/* The entry whose contents are BYTES. */
+/* Reads the table's entry BYTES. */
 static void read_function(struct walk *walk, struct frame_bytes bytes)
 {
         uint64_t here = (uintptr_t)bytes.at;

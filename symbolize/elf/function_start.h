@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where functions without a name begin: the unwind table (.eh_frame), which stripped
- * files keep, has an entry for each function of compilers that make one. */
+/* Finds the start of a function without a symbol. Stripped files keep the unwind table
+ * (.eh_frame), and most compilers give it an entry for each function. */
 #ifndef MEMLAG_SYMBOLIZE_FUNCTION_START_H
 #define MEMLAG_SYMBOLIZE_FUNCTION_START_H
 
@@ -12,8 +12,8 @@ struct function_start {
         bool found;
 };
 
-/* Answers STARTS, COUNT of them in the order of their addresses, from the BYTES of an
- * unwind table at the file's address VADDR. If a table would cost far more than its
+/* Answers the COUNT questions STARTS, in ascending order of addresses. TABLE is an unwind
+ * table of BYTES at the file's address VADDR. If a table would cost far more than its
  * size suggests, some starts stay unresolved. */
 void function_starts_in(const uint8_t *table, size_t bytes, uint64_t vaddr,
                         struct function_start *starts, size_t count);

@@ -92,7 +92,7 @@ uint32_t kallsyms_find(const struct kallsyms *kallsyms, uint64_t addr)
 
         if (low == 0 || addr - kallsyms->symbols[low - 1].addr >= FUNCTION_MAX_BYTES)
                 return 0;
-        /* Of several names for one address, the first that the list has. */
+        /* Of several names for one address, the first in the list counts. */
         while (low > 1 &&
                kallsyms->symbols[low - 2].addr == kallsyms->symbols[low - 1].addr)
                 low--;

@@ -23,7 +23,7 @@ struct kallsyms {
         size_t capacity;
 };
 
-/* Reads PATH. -EINVAL when it is no such list, or hides the addresses. */
+/* Reads PATH. -EINVAL when it is not such a list, or hides the addresses. */
 int kallsyms_read(struct kallsyms *kallsyms, const char *path, struct string_pool *names,
                   struct diag *diag);
 void kallsyms_free(struct kallsyms *kallsyms);

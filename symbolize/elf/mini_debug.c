@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xz may unpack to far more than the file's size. Therefore its memory and its output
- * are limited. */
+/* xz may unpack far more than the file's size: its memory and output are limited. */
 #include "mini_debug.h"
 
 #include <errno.h>

@@ -29,8 +29,9 @@ struct module_identity module_identity_of_row(sqlite3_stmt *row, int column)
                      .checksum = sqlite3_column_int64(row, column + 3)}};
 }
 
-/* The time of modification tells nothing: a copy, or a file that was only touched, has
- * another, and where times are normalised all files have the same. */
+/* Whether FILE is the recorded file without a build-id. The modification time is no
+ * evidence: a copied or touched file has another one, and on systems that normalise times
+ * all files have the same. */
 static bool is_recorded_file(const struct recorded_file *recorded,
                              const struct elf_file *file)
 {
@@ -52,10 +53,10 @@ bool module_identity_is(const struct module_identity *identity,
         return !identity->file.known || is_recorded_file(&identity->file, file);
 }
 
-/* In memory, because ELF files are read from descriptors here. */
+/* Opens IMAGE as a file in memory, because ELF files are read from descriptors here. */
 static int open_copy(struct elf_file *file, const uint8_t *image, size_t bytes)
 {
-        /* Always the same time: names made from it stay while the kernel does. */
+        /* Always the same time: the names made from it stay valid with the kernel. */
         static const struct timespec times[2];
         int fd = memfd_create("memlag-vdso", MFD_CLOEXEC);
 
@@ -68,8 +69,7 @@ static int open_copy(struct elf_file *file, const uint8_t *image, size_t bytes)
         return elf_file_open_fd(file, fd, vdso_module);
 }
 
-/* Opens a copy of this process's own: of the kernel that runs. 0; -ENOENT when it has
- * none; -ENOMEM. */
+/* Opens a copy of memlag's vDSO, the running kernel's. 0; -ENOENT: none; -ENOMEM. */
 static int open_own_vdso(struct elf_file *file)
 {
         size_t bytes;
@@ -79,8 +79,8 @@ static int open_own_vdso(struct elf_file *file)
         return error && error != -ENOMEM ? -ENOENT : error;
 }
 
-/* The running kernel's vDSO, if it is the recorded one: without a build-id it may be
- * any kernel's. */
+/* Opens the running kernel's vDSO, if it is the recorded one: without a build-id it may
+ * be any kernel's. */
 static int open_vdso(const struct module_identity *identity, struct elf_file *file)
 {
         int error = identity->build_id_bytes > 0 ? open_own_vdso(file) : -ENOENT;
@@ -91,7 +91,7 @@ static int open_vdso(const struct module_identity *identity, struct elf_file *fi
         return -ENOENT;
 }
 
-/* Takes over PATH, which is NULL when there was no memory for it. */
+/* Opens PATH (NULL: no memory) if it is the right file, and frees PATH. */
 static int open_right(const struct module_identity *identity, char *path,
                       struct elf_file *file)
 {

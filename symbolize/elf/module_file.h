@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locates a module's file at its recorded path. A file of another machine is in a copy
- * of that machine's files, or in perf's cache of files by build-id. */
+/* Locates a module's file at its recorded path. A file of another machine is in a copy of
+ * that machine's file system, or in perf's cache of files by build-id. */
 #ifndef MEMLAG_SYMBOLIZE_MODULE_FILE_H
 #define MEMLAG_SYMBOLIZE_MODULE_FILE_H
 
@@ -12,7 +12,7 @@
 
 struct sqlite3_stmt;
 
-/* A file without a build-id, as it was when it was recorded. */
+/* The recorded properties of a file without a build-id. */
 struct recorded_file {
         bool known;
         uint64_t size_bytes;
@@ -31,17 +31,17 @@ struct module_identity {
 #define MODULE_IDENTITY_COLUMNS "path, build_id, f.size_bytes, f.checksum"
 #define MODULE_IDENTITY_JOIN    " LEFT JOIN module_file AS f USING (module_id) "
 
-/* The identity in ROW, from COLUMN on: its texts are the row's. */
+/* The identity in ROW, from COLUMN on. The row owns its texts. */
 struct module_identity module_identity_of_row(struct sqlite3_stmt *row, int column);
 
-/* Whether FILE is the one: by build-id, or by size and checksum. Any is where nothing was
- * recorded. */
+/* Whether FILE is the wanted one: by build-id, or by size and checksum. If nothing was
+ * recorded, any file is. */
 bool module_identity_is(const struct module_identity *identity,
                         const struct elf_file *file);
 
-/* How perf names the kernel where it names the files that are mapped. */
+/* perf's name for the kernel among mapped files. */
 extern const char kernel_module[];
-/* The name of the mappings of the file that the kernel maps into every 64-bit process. */
+/* The name of mappings of the vDSO, which the kernel maps into every 64-bit process. */
 extern const char vdso_module[];
 
 struct module_search {
@@ -50,13 +50,12 @@ struct module_search {
         const char *vmlinux;                     /* the kernel's file, or NULL */
 };
 
-/* Opens the first file that is the right one: 0. -ESTALE when there are only others,
- * -ENOEXEC when it is not ELF, -ENOENT when it is nowhere, -ENOMEM. */
+/* Opens the first file that is the wanted one: 0. -ESTALE when there are only other
+ * files, -ENOEXEC when it is not ELF, -ENOENT when there is none, -ENOMEM. */
 int module_file_open(const struct module_identity *identity,
                      const struct module_search *search, struct elf_file *file);
 
-/* The path of the kernel's symbols in perf's cache, which is the caller's to free; NULL
- * when there is none. */
+/* The path of the kernel's symbol list in perf's cache, to be freed; NULL: none. */
 char *module_file_kallsyms(const struct module_identity *identity,
                            const struct module_search *search);
 

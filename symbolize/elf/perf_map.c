@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory is open to everybody: a list may be anybody's, and anything. */
+/* Everybody can write to the directory: a list may contain anything. */
 #include "perf_map.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Only relocations with addends: x86-64 has no others. */
+/* Reads only relocations with addends, the only kind on x86-64. */
 #include "relocations.h"
 
 #include "append.h"

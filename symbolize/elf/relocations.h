@@ -28,7 +28,7 @@ bool relocation_thread_local(const struct relocation *relocation);
 int relocations_read(struct relocations *relocations, const struct elf_file *file);
 void relocations_free(struct relocations *relocations);
 
-/* The one of the word at VADDR, or NULL. */
+/* The relocation of the word at VADDR, or NULL. */
 const struct relocation *relocation_at(const struct relocations *relocations,
                                        uint64_t vaddr);
 

@@ -13,8 +13,8 @@
 #include "mini_debug.h"
 #include "relocations.h"
 
-/* As perf and gdb choose: a strong name before a weak one, a global one before a
- * local one, and the one with fewer leading underscores. */
+/* The order in which perf and gdb prefer names: a strong name before a weak one, a global
+ * one before a local one, fewer leading underscores before more. */
 static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 {
         size_t underscores = strspn(name, "_");
@@ -34,8 +34,8 @@ static bool in_code(const struct elf_file *file, uint64_t vaddr)
         return segment && (segment->flags & PF_X);
 }
 
-/* Go's linker makes a function of a C object's section, "runtime/cgo(.text)", around the
- * functions in it. */
+/* Go's linker makes one symbol for the section of a C object, "runtime/cgo(.text)",
+ * around the functions in it. */
 static bool names_section(const char *name)
 {
         static const char mark[] = "(.text)";
@@ -44,7 +44,7 @@ static bool names_section(const char *name)
         return length >= strlen(mark) && strcmp(name + length - strlen(mark), mark) == 0;
 }
 
-/* Whether SYM, placed in FILE's memory image, is a thing to name. */
+/* Whether SYM is in FILE's memory image and names a function or an object. */
 static bool wanted(const struct elf_file *file, const GElf_Sym *sym, const char *name,
                    bool *function)
 {
@@ -147,7 +147,7 @@ enum {
         STUB_BYTES = 16,
 };
 
-/* The function whose address the word at VADDR will hold; NULL: of none. */
+/* The function whose address the word at VADDR will hold; NULL: none. */
 static const char *function_of(const struct relocations *slots, uint64_t vaddr)
 {
         const struct relocation *found = relocation_at(slots, vaddr);
@@ -160,8 +160,8 @@ static const char *function_of(const struct relocations *slots, uint64_t vaddr)
                    : NULL;
 }
 
-/* How many of the bytes before a stub's jump, up to BEFORE, are the stub's too: endbr64,
- * and the prefix of jumps that check bounds. */
+/* The number of bytes that belong to a stub before its jump, at most BEFORE: endbr64, and
+ * the prefix of jumps that check bounds. */
 static size_t lead_in(const unsigned char *jump, size_t before)
 {
         static const unsigned char landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -240,8 +240,7 @@ static int add_stubs(struct symbol_table *table, const struct elf_file *file)
 
 /* ---- maps ---- */
 
-/* Of symbols for the same thing the one to show comes last: by rank, then the first of
- * the table. */
+/* Among symbols for one thing the preferred one is last: by rank, then the earliest. */
 static int compare_symbols(const void *left, const void *right)
 {
         const struct symbol *a = left, *b = right;
@@ -252,8 +251,7 @@ static int compare_symbols(const void *left, const void *right)
         return 0;
 }
 
-/* The size of the largest thing of SYMBOL's kind that begins where the FIRST of the
- * table's symbols does. */
+/* The largest size of a symbol of the same kind at the address of the FIRST one. */
 static uint64_t largest_at(const struct symbol_table *table, size_t first, bool function)
 {
         uint64_t largest = 0, vaddr = table->symbols[first].vaddr;
@@ -266,8 +264,8 @@ static uint64_t largest_at(const struct symbol_table *table, size_t first, bool 
         return largest;
 }
 
-/* Smaller symbols for the beginning of a thing, such as older versions of a library's
- * table, do not part it. */
+/* A smaller symbol at the beginning of a thing does not divide it. Older versions of a
+ * library's table have such symbols. */
 static int add_sized(struct symbol_table *table)
 {
         uint64_t function_bytes = 0, object_bytes = 0;
@@ -293,8 +291,8 @@ static int add_sized(struct symbol_table *table)
         return 0;
 }
 
-/* A function without a size (assembler code) reaches to the next symbol or the end
- * of its section; one inside another function is only a label. */
+/* A function without a size (assembler code) reaches to the next symbol or the end of its
+ * section. If it lies inside another function, it is only a label. */
 static int add_unsized(struct symbol_table *table, const struct elf_file *file)
 {
         struct range_map reach = {0};
@@ -332,7 +330,7 @@ static int build_maps(struct symbol_table *table, const struct elf_file *file)
         return error ? error : add_unsized(table, file);
 }
 
-/* The names for dynamic linking, and the others where the file carries them packed. */
+/* Reads the names for dynamic linking, and the packed symbols (.gnu_debugdata). */
 static int read_stripped(struct symbol_table *table, const struct elf_file *file)
 {
         int error = mini_debug_open(file, &table->mini_debug, &table->mini_image);

@@ -8,13 +8,13 @@
 #include "symbol_names.h"
 
 struct symbol {
-        uint64_t vaddr;      /* of a thread-local one: its offset, and ELF_THREAD_LOCAL */
+        uint64_t vaddr;      /* of a thread-local symbol: offset, and ELF_THREAD_LOCAL */
         uint64_t size_bytes; /* 0: the table does not say */
         const char *name;    /* owned by the ELF file it was read from; may be mangled */
-        uint8_t rank;        /* of names for the same thing, the higher is shown */
+        uint8_t rank;        /* of names for one thing, the highest is shown */
         bool function;
         bool stub;        /* of the linkage table: jumps to the function of that name */
-        bool local;       /* other source files do not know it */
+        bool local;       /* known only in its source file */
         const char *file; /* source file of a local one; owned as NAME. NULL: unknown */
         uint32_t order;   /* in the tables */
 };

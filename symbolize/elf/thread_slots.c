@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By the relocations of the file. */
+/* Finds the slots by the relocations of the file. */
 #include "thread_slots.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static bool own_variable(const struct relocation *relocation, uint64_t *offset)
         return true;
 }
 
-/* The word at VADDR as it is in the file; 0 where there is none. */
+/* The word that the file has at VADDR; 0 if it has none. */
 static uint64_t word_at(const struct elf_file *file, uint64_t vaddr)
 {
         const struct elf_segment *segment = elf_file_segment(file, vaddr);
@@ -45,8 +45,8 @@ static uint64_t word_at(const struct elf_file *file, uint64_t vaddr)
         return word;
 }
 
-/* A pair is the library's number and the offset, which the linker has filled in where it
- * knew it; else there is a relocation for it too. */
+/* A pair is a module number and an offset. The linker has filled in the offset if it knew
+ * it; else a relocation gives it. */
 static int take(struct thread_slots *slots, const struct elf_file *file,
                 const struct relocation *relocation)
 {

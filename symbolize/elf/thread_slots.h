@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where code of a library reads which of the library's thread-local variables it means:
- * words in its data that the dynamic linker fills in (ELF handling for thread-local
- * storage, section 4). */
+/* Words in a library's data that the dynamic linker fills in: each gives the library's
+ * code the position of a thread-local variable (ELF handling for thread-local storage,
+ * section 4). */
 #ifndef MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
 #define MEMLAG_SYMBOLIZE_THREAD_SLOTS_H
 
@@ -23,14 +23,14 @@ struct thread_slot {
 
 struct thread_slots {
         LIST(struct thread_slot); /* by vaddr */
-        /* Whether any code asks the dynamic linker for the place of a variable: of a file
-         * without such code, it allocates no thread-local memory on a call. */
+        /* Whether any code asks the dynamic linker for the address of a variable. Only
+         * then a call may allocate thread-local memory. */
         bool asked_for;
-        /* Whether code adds where variables of other files are to the thread pointer. */
+        /* Whether code adds offsets of other files' variables to the thread pointer. */
         bool of_others;
 };
 
-/* Whether code of the file has the places of all thread-local variables as constants. */
+/* Whether the file's code has the offsets of all thread-local variables as constants. */
 static inline bool thread_slots_none(const struct thread_slots *slots)
 {
         return slots->count == 0 && !slots->of_others;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An upper bound: libdw reads a table only up to the last abbreviation that is used. */
+/* An upper bound: libdw reads a table only up to the last used abbreviation. */
 #include "die_cost.h"
 
 #include <dwarf.h>
@@ -10,16 +10,15 @@
 #include "elf_file.h"
 
 enum {
-        /* From elfutils 0.188: its record of a unit, with an empty table; and of an
-         * abbreviation: 24 bytes, and up to three times 16 bytes in a growing hash
-         * table. */
+        /* elfutils 0.188: the record of a unit with an empty table. An abbreviation takes
+         * 24 bytes, and up to three times 16 bytes in a growing hash table. */
         BYTES_OF_UNIT = 1024,
         BYTES_OF_ABBREVIATION = 80,
-        /* For so much of each byte of entries, and so much for any file. */
+        /* The limit: this for each byte of entries, plus this for any file. */
         TIMES_ENTRIES = 8,
         BYTES_LEAST = 256 << 20,
-        /* libdw reads an abbreviation's attributes again at each of its entries, which
-         * may have no byte: compilers write some twenty. */
+        /* libdw reads an abbreviation's attributes again for each entry, and an entry may
+         * take no byte. Compilers write about twenty attributes. */
         ABBREVIATION_LIMIT = 4096,
 };
 
@@ -27,13 +26,13 @@ struct counting {
         Dwarf *dwarf;
         struct byte_cursor tables; /* .debug_abbrev */
         uint64_t limit;            /* of all units and their tables */
-        uint64_t bytes;            /* that they take */
-        uint64_t table;            /* the last one: where it begins */
-        uint64_t cost;             /* that it takes */
+        uint64_t bytes;            /* used so far */
+        uint64_t table;            /* start of the last one */
+        uint64_t cost;             /* of the last one */
 };
 
-/* The memory for a table; once it exceeds MOST, only a part is counted, and more than
- * MOST for a table with too long an abbreviation. libdw stores no attributes. */
+/* The memory for a table. If it exceeds MOST, only a part is counted. A table with too
+ * long an abbreviation counts as more than MOST. libdw stores no attributes. */
 static uint64_t table_cost(struct byte_cursor cursor, uint64_t most)
 {
         uint64_t cost = 0;

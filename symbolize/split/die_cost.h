@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory that libdw takes for the units of a file. It reads the table of
- * abbreviations again for each unit, keeps all, and ends the program when memory runs
+ * abbreviations again for each unit, frees none, and ends the program when memory runs
  * out. Its input must therefore be checked first. */
 #ifndef MEMLAG_SYMBOLIZE_DIE_COST_H
 #define MEMLAG_SYMBOLIZE_DIE_COST_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing in a package is believed: what an index says is looked for in the sections'
- * bounds. */
+/* Nothing in a package is trusted: each range is checked against its section. */
 #include "split_package.h"
 
 #include <errno.h>
@@ -220,8 +219,8 @@ void split_read_parts(Elf *elf, struct elf_bytes *parts)
         }
 }
 
-/* Only this unit's strings, in the order of their numbers: a package has those of all
- * units. HEADER_BYTES come before the offsets. */
+/* Adds only this unit's strings, in the order of their numbers; a package contains the
+ * strings of all units. HEADER_BYTES come before the offsets. */
 static int add_strings(struct elf_image *image, struct elf_bytes offsets,
                        struct elf_bytes strings, size_t header_bytes)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A package (.dwp) of units that were split off: its indexes, and which parts of its
- * sections belong to a unit. */
+/* A package (.dwp) of split units: its indexes, and the parts of each unit. */
 #ifndef MEMLAG_SYMBOLIZE_SPLIT_PACKAGE_H
 #define MEMLAG_SYMBOLIZE_SPLIT_PACKAGE_H
 
@@ -13,8 +12,8 @@
 #include "elf_image.h"
 #include "looked_for.h"
 
-/* The parts of a split unit, and the file in memory that libdw gets: all bases are at the
- * beginning of each section, where libdw looks for units without a base. */
+/* The parts of a split unit, and the file in memory that libdw gets. Each section there
+ * begins at the unit's base, where libdw looks for units without a base. */
 enum split_part {
         SPLIT_INFO,
         SPLIT_ABBREV,
@@ -36,29 +35,29 @@ enum { SPLIT_RANGES_PADDING = 16 };
 /* SIZE bytes of BYTES from OFFSET on; none if they are not inside. */
 struct elf_bytes split_from(struct elf_bytes bytes, uint64_t offset);
 struct elf_bytes split_slice(struct elf_bytes bytes, uint64_t offset, uint64_t size);
-/* Number INDEX of the numbers that BYTES begin with; 0 behind them. */
+/* Number INDEX in the array of numbers BYTES; 0 behind its end. */
 uint32_t split_u32(struct elf_bytes bytes, uint64_t index);
 uint64_t split_u64(struct elf_bytes bytes, uint64_t index);
 
 /* Reads the SPLIT_PARTS parts of a .dwo file or a package. */
 void split_read_parts(Elf *elf, struct elf_bytes *parts);
 
-/* Makes the file of PARTS, the unit's own, in IMAGE, whose bytes are to be freed also on
+/* Writes the unit's PARTS as an ELF file into IMAGE; the caller frees its bytes, also on
  * error. Before DWARF 5 (VERSION) the numbers of strings have no header. 0, -ENOENT or
  * -ENOMEM. */
 int split_image_make(unsigned version, const struct elf_bytes *parts,
                      struct elf_image *image);
 
-/* Where PART of IMAGE has its section, or NULL. */
+/* The section of PART in IMAGE, or NULL. */
 const Elf64_Shdr *split_image_part(const struct elf_image *image, enum split_part part);
 
-/* An index of units (DWARF 5, section 7.3.5.3; version 2 was GNU's, of DWARF 4). */
+/* An index of units (DWARF 5, section 7.3.5.3; version 2 is GNU's, for DWARF 4). */
 struct split_index {
         struct elf_bytes signatures, rows, columns, offsets, sizes;
         uint32_t version, column_count, unit_count, slot_count;
 };
 
-/* The package beside a program, opened when it is first asked for. */
+/* The package beside a program, opened at the first question. */
 struct split_package {
         const char *program; /* whose debug information may be in another file; or NULL */
         struct elf_file file;
@@ -68,19 +67,19 @@ struct split_package {
         struct looked_for *looked_for; /* notes every file that is tried; or NULL */
 };
 
-/* Opens the package beside the program, else beside PATH (or NULL), where the rest of its
- * debug information is, when that was not yet done. Whether it is there. */
+/* Opens the package beside the program, else beside PATH (or NULL), the separate debug
+ * file. Does nothing if that was tried before. Returns whether there is one. */
 bool split_package_open(struct split_package *package, const char *path);
 void split_package_close(struct split_package *package);
 
-/* The parts of the unit of code with the number UNIT_ID; false: it is not there. */
+/* The parts of the unit UNIT_ID, which contains code; false: there is no such unit. */
 bool split_package_unit(const struct split_package *package, uint64_t unit_id,
                         struct elf_bytes *parts);
 
 /* Reads the index of the units of types; false: there is none. */
 bool split_package_types(const struct split_package *package, struct split_index *index);
 
-/* The row of the unit with the number or signature ID, counted from 1; 0: it has none. */
+/* The row, from 1, of the unit with the number or signature ID; 0: none. */
 uint32_t split_index_row(const struct split_index *index, uint64_t id);
 
 /* Replaces PARTS, the package's sections, by the parts of the unit in ROW. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A package may claim that units overlap: together they are no larger than their
- * section. */
+/* Type units may not overlap: together they are no larger than their section. */
 #include "split_types.h"
 
 #include <dwarf.h>
@@ -109,7 +108,7 @@ static int add(struct split_types *types, uint64_t signature, const Dwarf_Die *d
                          (struct split_type){signature, *die});
 }
 
-/* Units of types were in a section of their own, perhaps the only one, before DWARF 5. */
+/* Before DWARF 5 type units have a separate section, perhaps the only one. */
 static int add_all(struct split_types *types, Dwarf *dwarf)
 {
         const bool old = types->index.version < 5;

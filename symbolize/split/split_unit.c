@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of the program nothing is believed either: every offset is compared with its section.
- */
+/* The program's part is not trusted either: every offset is compared with its section. */
 #include "split_unit.h"
 
 #include <dwarf.h>
@@ -26,7 +25,7 @@ static int open_at(struct elf_file *file, const char *directory, size_t length,
         return error;
 }
 
-/* Where it was made, then beside the program, where it may have been moved with it. */
+/* Looks where the file was made, then beside the program. */
 static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file,
                     struct split_package *package)
 {
@@ -49,7 +48,7 @@ static int open_dwo(const struct split_skeleton *skeleton, struct elf_file *file
 
 /* ---- the unit ---- */
 
-/* A file may hold units of types too. */
+/* A file may contain type units too. */
 static bool find_unit(struct split_unit *unit, uint64_t unit_id)
 {
         Dwarf_CU *cu = NULL;
@@ -74,8 +73,8 @@ static struct elf_bytes between(Elf *elf, const char *name, uint64_t base, uint6
         return rest;
 }
 
-/* The unit's addresses: the header before them says how many they are (DWARF 5, section
- * 7.27). Before DWARF 5 only where the next unit's begin does. */
+/* The unit's addresses. The header before them gives their number (DWARF 5, section
+ * 7.27). Before DWARF 5 they end where the next unit's addresses begin. */
 static struct elf_bytes addresses(const struct split_skeleton *skeleton)
 {
         enum { HEADER_BYTES = 8 };
@@ -114,7 +113,7 @@ int split_unit_make(struct split_unit *unit, unsigned version,
         return unit->dwarf ? die_check_cost(unit->dwarf) : -ENOENT;
 }
 
-/* With the program's own parts. */
+/* Opens the unit with the parts that the program contains. */
 static int open_unit(struct split_unit *unit, const struct split_skeleton *skeleton,
                      struct elf_bytes *parts)
 {
