@@ -9,8 +9,8 @@
 #include "file_path.h"
 #include "qualified_name.h"
 
-/* Whether DIE is the code of an entry in another compilation unit, as optimisation at
- * link time by gcc leaves it; the units that dwz makes are partial ones. */
+/* Whether DIE is the code of an entry in another compilation unit, as gcc's link-time
+ * optimisation leaves it. Units that dwz makes are partial units. */
 static bool linked_elsewhere(const struct code_entries *entries, Dwarf_Die *die)
 {
         Dwarf_Die origin, other;
@@ -20,8 +20,8 @@ static bool linked_elsewhere(const struct code_entries *entries, Dwarf_Die *die)
                dwarf_tag(&other) == DW_TAG_compile_unit;
 }
 
-/* Other functions local to a function have no linkage name in their entry either, but
- * mostly a name in the symbol table. */
+/* Other functions local to a function have no linkage name in their entry, but mostly a
+ * name in the symbol table. */
 static uint32_t local_name(const struct code_reader *with, uint64_t vaddr)
 {
         const struct symbol *symbol = symbol_table_function(with->symbols, vaddr);
@@ -34,8 +34,8 @@ static uint32_t local_name(const struct code_reader *with, uint64_t vaddr)
 /* ---- names ---- */
 
 /* Records the properties that distinguish the function at DIE from others of its NAME.
- * EXTERNAL: it is external even if its entry does not say so. SYMBOL is its name in
- * the symbol table. */
+ * EXTERNAL: it is external even if its entry does not say so. SYMBOL is its name in the
+ * symbol table. */
 static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool external,
                         const char *symbol, const char *link, struct code_name *name)
 {
@@ -61,8 +61,8 @@ static int number_entry(struct code_entries *entries, const Dwarf_Die *die, bool
         return named_functions_add(&with->frames->functions, &function, &name->number);
 }
 
-/* Names a function with a linkage name, LINK. The linkage name of an EXTERNAL
- * function, which other files know, is the same for all entries. */
+/* Names a function with the linkage name LINK. Entries of an EXTERNAL function all have
+ * the same linkage name. */
 static int name_linked(struct code_entries *entries, Dwarf_Die *die, const char *link,
                        bool external, struct code_name *name)
 {
@@ -131,8 +131,7 @@ static int name_entry(struct code_entries *entries, Dwarf_Die *die, bool inlined
                     : name_unlinked(entries, die, inlined, local, vaddr, name);
 }
 
-/* Inlined calls have the name of the function that they are instances of, many of the
- * same. */
+/* An inlined call has the name of its abstract function. Many calls share one. */
 static int name_inlined(struct code_entries *entries, Dwarf_Die *die,
                         struct code_name *name)
 {

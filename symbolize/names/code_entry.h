@@ -10,7 +10,7 @@
 #include "name.h"
 
 /* Only the scopes around an entry are read, each once: a class has many functions, and
- * few of them are asked about. */
+ * the samples need few. */
 
 /* A unit or scope, and the scopes directly inside it. */
 struct code_scope {
@@ -21,7 +21,7 @@ struct code_scope {
 
 /* Zero-initialised: empty. */
 struct code_scopes {
-        LIST(Dwarf_Die); /* those inside one scope are in the order of their addresses */
+        LIST(Dwarf_Die); /* the scopes inside one scope are sorted by address */
         HASHED(struct code_scope) known;
 };
 
@@ -32,7 +32,7 @@ struct code_reader {
         const struct symbol_table *symbols;
         struct string_pool *names;
         struct linked_names *linked; /* entries' names within NAMES */
-        struct code_frames *frames;  /* its functions include those of LINKED */
+        struct code_frames *frames;  /* its functions include LINKED's */
 };
 
 /* The unit of the entries. */
@@ -41,10 +41,10 @@ struct code_entries {
         Dwarf_Die die;
         Dwarf_Die entries;     /* the parent of the unit's entries */
         const char *source;    /* the unit's name; NULL: none */
-        const char *directory; /* it was compiled in; NULL: not known */
+        const char *directory; /* of its compilation; NULL: not known */
         struct line_table lines;
         uint32_t *files; /* names of the table's files, read on demand; 0: not yet */
-        bool no_memory;  /* for some name of a file */
+        bool no_memory;  /* for the name of some file */
         bool cplusplus;
         bool links_external; /* other files know every linkage name */
         struct code_scopes scopes;
@@ -57,15 +57,15 @@ struct code_name {
         uint32_t number;
 };
 
-/* Of the entry DIE, INLINED or with the code that is at VADDR, of a class inside a
- * function where LOCAL. 0 or -ENOMEM, as below. */
+/* Names the entry DIE, INLINED or with code at VADDR. LOCAL: its class is inside a
+ * function. 0 or -ENOMEM, as below. */
 int code_entry_name(struct code_entries *entries, Dwarf_Die *die, bool inlined,
                     bool local, uint64_t vaddr, struct code_name *name);
 
 /* Frees the caches of names, and the lines. */
 void code_entries_free(struct code_entries *entries);
 
-/* Of the function that a symbol says is at VADDR. */
+/* Names the function by its symbol at VADDR. */
 int code_symbol_name(const struct code_reader *reader, uint64_t vaddr,
                      struct code_name *name);
 

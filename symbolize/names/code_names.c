@@ -62,8 +62,8 @@ static int compare_asked(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Lists the PLACES that lie in a unit, by unit. If the ranges of some units are
- * unknown, the units of the remaining places are unknown. */
+/* Lists the PLACES inside units, sorted by unit. If the ranges of some units are unknown,
+ * the units of the remaining places are unknown. */
 static size_t list_asked(const struct range_map *units, bool all_units,
                          struct code_place **places, size_t count,
                          struct code_question *asked)
@@ -106,7 +106,7 @@ static bool is_unnamed(const struct code_place *place)
         return !place->function && place->frame_count == 0;
 }
 
-/* Where functions begin that no symbol or entry names. */
+/* Finds the starts of functions without a symbol or entry. */
 static int find_starts(const struct elf_file *file, struct code_place **places,
                        size_t count)
 {
@@ -174,9 +174,9 @@ static bool returns_from_signal(const struct elf_file *file, uint64_t vaddr)
                memcmp(bytes, return_of_signals, sizeof(bytes)) == 0;
 }
 
-/* The kernel, not a call, makes a signal's handler return to its trampoline. The byte
- * before the trampoline, where a call would be looked for, belongs to another function
- * or to none. Samples are at one of its two instructions. */
+/* The kernel, not a call, makes a signal handler return to its trampoline. The byte
+ * before the trampoline is therefore no call: it belongs to another function or to none.
+ * Samples are at one of the trampoline's two instructions. */
 static void name_trampoline(const struct code_reader *reader, struct code_place *place)
 {
         const struct elf_file *file = reader->file;
@@ -214,14 +214,14 @@ int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
         return error ? error : string_pool_failed(names);
 }
 
-/* Code of places one behind the other: mostly several are in what is read at once. */
+/* The code around an address. One read serves several neighbouring addresses. */
 struct code_window {
         uint64_t vaddr;
         size_t length;
         uint8_t bytes[4096];
 };
 
-/* Each address by itself: the starts of the instructions between do not matter. */
+/* Reads the instruction at one address, without its predecessors. */
 static void read_instruction(const struct elf_file *file, struct code_window *window,
                              struct code_place *place, struct string_pool *names)
 {

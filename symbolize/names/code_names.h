@@ -16,7 +16,7 @@
 struct code_frame {
         uint32_t function;
         uint32_t number;    /* of the function in code_frames; 0: none */
-        uint32_t call_file; /* where the next outer function calls this one */
+        uint32_t call_file; /* where the next outer function calls it */
         uint32_t call_line;
         uint32_t call_column; /* 0: unknown */
 };
@@ -27,37 +27,35 @@ struct code_frames {
 };
 
 struct code_place {
-        uint64_t vaddr;    /* the question; the rest but for the next is the answer */
-        bool sampled;      /* samples are there: its instruction is wanted */
-        uint32_t function; /* innermost, inlined or not; 0: unknown */
-        uint32_t number;   /* of that in code_frames; 0: none */
-        uint32_t file;     /* 0: unknown */
-        uint32_t line;     /* 0: unknown */
-        uint32_t column;   /* 0: unknown */
-        bool lineless;     /* the compiler says: of no line; FILE declares FUNCTION */
-        bool unread;       /* too costly: no line, as that was not read */
-        bool inlined_lost; /* a function inlined there is in dwz's file, which is gone */
-        bool assembler;    /* the unit is written in: it describes no functions */
-        bool thunk;        /* a symbol alone names it, as a virtual function's */
-        bool has_start;    /* FUNCTION is 0, but where it begins is known: */
-        uint64_t start;    /* its address in the file */
+        uint64_t vaddr;        /* the question; all others but SAMPLED are the answer */
+        bool sampled;          /* samples are there: its instruction is wanted */
+        uint32_t function;     /* innermost, inlined or not; 0: unknown */
+        uint32_t number;       /* of FUNCTION in code_frames; 0: none */
+        uint32_t file;         /* 0: unknown */
+        uint32_t line;         /* 0: unknown */
+        uint32_t column;       /* 0: unknown */
+        bool lineless;         /* the compiler gave no line; FILE declares FUNCTION */
+        bool unread;           /* no line, because reading was too costly */
+        bool inlined_lost;     /* the name is in a missing alternate file */
+        bool assembler;        /* the unit's language, which describes no functions */
+        bool thunk;            /* only a symbol names it: a virtual function's thunk */
+        bool has_start;        /* FUNCTION is 0, but its start is known: */
+        uint64_t start;        /* its address in the file */
         uint32_t instruction;  /* its text; 0: unknown */
-        uint32_t access_bytes; /* of memory, by that; 0: none, or unknown */
+        uint32_t access_bytes; /* of its memory access; 0: none, or unknown */
         uint32_t frame_count;  /* 0: nothing is inlined there */
         size_t first_frame;    /* in code_frames, innermost first */
-        /* The entry of the machine code's function, while the module's debug
-         * information is open; addr is NULL where there is none. */
+        /* The entry of the function with the machine code, while the module's debug
+         * information is open. Its addr is NULL if there is none. */
         Dwarf_Die function_die;
 };
 
-/* The distinction of FUNCTION from others of its name in the module: the label of
- * NUMBER. */
+/* The label that distinguishes function NUMBER from others named FUNCTION. */
 uint32_t code_label(const struct code_frames *frames, uint32_t function, uint32_t number);
 void code_frames_free(struct code_frames *frames);
 
-/* Answers PLACES, COUNT addresses of the file that DWARF (NULL: none) and SYMBOLS
- * belong to. Names go into NAMES, inlined functions into
- * FRAMES. 0 or -ENOMEM. */
+/* Answers PLACES, COUNT addresses of the file of DWARF (NULL: none) and SYMBOLS. Names go
+ * into NAMES, inlined functions into FRAMES. 0 or -ENOMEM. */
 int code_find(struct dwarf_file *dwarf, const struct elf_file *file,
               const struct symbol_table *symbols, struct code_place **places,
               size_t count, struct string_pool *names, struct code_frames *frames);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a unit that have any of the addresses are read once, made into a flat
- * map, asked, and forgotten. */
+/* Reads the functions of a unit that contain the addresses, once, into a flat map.
+ * Answers from the map, and frees it. */
 #include "code_unit.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct node {
         Dwarf_Die die;
         uint32_t outer; /* index + 1; 0: not inlined */
         struct code_name name;
-        struct code_frame call; /* an inlined one is called so */
+        struct code_frame call; /* the call, if it is inlined */
         bool named;
         bool call_known;
         bool local; /* of a class inside a function */
@@ -36,8 +36,8 @@ struct unit {
         struct code_entries entries;
         LIST(struct node) nodes;
         struct range_map functions; /* value: index in nodes */
-        bool assembler;             /* the unit is written in */
-        bool classes_declare; /* classes outside of functions have no code in them */
+        bool assembler;             /* the unit's language */
+        bool classes_declare;       /* classes outside of functions contain no code */
 };
 
 /* ---- ranges ---- */
@@ -47,7 +47,7 @@ struct asked_ranges {
         const struct unit *unit;
 };
 
-/* Whether any of the unit's addresses is from LOW up to HIGH. */
+/* Whether a question's address is from LOW up to HIGH. */
 static bool is_asked(const struct unit *unit, uint64_t low, uint64_t high)
 {
         size_t from = NUMBER_FROM(unit->asked, unit->asked_count, low);
@@ -75,7 +75,7 @@ static int add_asked_range(void *context, uint64_t low, uint64_t high)
 
 /* ---- the functions of one unit ---- */
 
-/* Adds the ranges with addresses that are asked about. */
+/* Adds the ranges that contain questions' addresses. */
 static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
 {
         struct asked_ranges asked = {{unit->with->file, &unit->functions, node}, unit};
@@ -84,7 +84,7 @@ static int add_ranges(struct unit *unit, struct die_entry *entry, uint32_t node)
         return error == -ENOMEM ? error : 0;
 }
 
-/* 1 when any of its addresses is asked about. */
+/* Returns 1 if it contains a question's address. */
 static int add_function(struct unit *unit, struct die_entry *entry, bool inlined)
 {
         size_t before = unit->functions.count, index = unit->nodes.count;
@@ -156,7 +156,7 @@ static int open_unit(struct unit *unit, size_t number)
         if (die_line_table(dwarf, &own->die, &own->lines) == -ENOMEM)
                 return -ENOMEM;
         own->directory = die_string(dwarf, &own->die, DW_AT_comp_dir);
-        /* The assembler makes an entry of any one of a function's names. */
+        /* The assembler makes an entry for one of a function's names, any one. */
         if (die_number(dwarf, &own->entries, DW_AT_language, &language) &&
             language == DW_LANG_Mips_Assembler) {
                 unit->assembler = true;
@@ -192,7 +192,7 @@ static uint32_t narrow(uint64_t number)
         return number <= INT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Where NODE, inlined, is called. */
+/* The call of NODE, which is inlined. */
 static const struct code_frame *node_call(struct unit *unit, struct node *node)
 {
         struct die_call call;
@@ -229,7 +229,7 @@ static int add_frame(struct unit *unit, struct code_place *place, uint32_t index
         return PUSH(unit->with->frames, frame);
 }
 
-/* Whether the name of NODE, inlined, is in dwz's file, which is missing. */
+/* Whether the name of NODE, inlined, is in the missing alternate file. */
 static bool inlined_lost(const struct unit *unit, struct node *node)
 {
         struct dwarf_file *dwarf = unit->with->dwarf;
@@ -286,7 +286,7 @@ static int find_function(struct unit *unit, struct code_place *place)
         return 0;
 }
 
-/* The lines of all places of the unit. 0 or -ENOMEM. */
+/* Finds the lines of all places of the unit. 0 or -ENOMEM. */
 static int find_lines(struct unit *unit)
 {
         unit->answers = calloc(unit->asked_count, sizeof(*unit->answers));

@@ -9,7 +9,7 @@
 struct code_question {
         uint64_t vaddr; /* the place's */
         struct code_place *place;
-        uint32_t unit; /* the number of the unit in READER->dwarf that has the address */
+        uint32_t unit; /* number of its unit in READER->dwarf */
 };
 
 /* The destination of ranges of code, with one VALUE for all. */
@@ -19,12 +19,11 @@ struct code_ranges {
         uint32_t value;
 };
 
-/* A die_ranges() taker: adds to CONTEXT, the struct code_ranges. Functions that the
- * linker dropped keep entries, with addresses without code. These are skipped. */
+/* A callback of die_ranges(): adds the range to CONTEXT, a struct code_ranges. It skips
+ * functions that the linker dropped: their entries have addresses without code. */
 int code_ranges_add(void *context, uint64_t low, uint64_t high);
 
-/* Answers ASKED, COUNT (at least one) places of one unit in the order of their addresses.
- * 0 or -ENOMEM. */
+/* Answers ASKED, COUNT (at least 1) places of a unit, by address. 0 or -ENOMEM. */
 int code_unit_find(const struct code_reader *reader, const struct code_question *asked,
                    size_t count);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables come from the symbol table; the debug information tells their types, the
- * source name of "counter.0", and everything when the file has been stripped of its
- * local symbols. */
+/* Variables come from the symbol table. The debug information adds their types and the
+ * source name of "counter.0". It gives everything if the file has no local symbols. */
 #include "data.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ struct search {
         struct string_pool *names;
         struct data_place **wanted; /* in order of vaddr */
         size_t wanted_count;
-        size_t typeless;           /* of these */
+        size_t typeless;           /* without a type, of WANTED */
         LIST(Dwarf_Die) functions; /* a walk value is index + 1 */
 };
 
@@ -55,7 +54,7 @@ static uint32_t name_of_symbol(struct search *search, const char *symbol,
                    : 0;
 }
 
-/* SYMBOL is the name of the symbol at the variable; NULL: there is none. */
+/* SYMBOL is the name of the variable's symbol; NULL: none. */
 static uint32_t scoped_name(struct search *search, Dwarf_Die *die, uint32_t function,
                             const char *symbol)
 {
@@ -175,12 +174,11 @@ static void answer_symbol(const struct symbol_table *symbols, struct data_place 
         place->size_bytes = symbol->size_bytes;
         place->name = name_put_symbol(names, symbol->name);
         place->variable = true;
-        /* "counter.0" is a static variable of a function that only DWARF tells. */
+        /* "counter.0" is a function's static variable; only DWARF has its name. */
         place->named_by_symbol = strchr(symbol->name, '.') == NULL;
 }
 
-/* Whether SECTION holds linkers' own data, by the System V ABI and GNU, and no
-   variable. */
+/* Whether SECTION contains linkers' data (System V ABI and GNU), and no variable. */
 static bool is_linkage(const struct elf_section *section)
 {
         static const char *const linkage[] = {
@@ -239,7 +237,7 @@ static int compare_places(const void *left, const void *right)
         return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* No variable begins in linkers' own data. */
+/* Linkers' data contain no variable. */
 static bool may_be_variable(const struct elf_file *file, const struct data_place *place)
 {
         const struct elf_section *section =

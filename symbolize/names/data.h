@@ -14,8 +14,7 @@
 enum data_unnamed {
         DATA_ANYTHING,
         DATA_CONSTANT, /* compilers' constants: texts, numbers, tables of jumps */
-        DATA_LINKAGE   /* linkers' own data, such as addresses of functions in other
-                        * files */
+        DATA_LINKAGE   /* linkers' data, as addresses of other files' functions */
 };
 
 struct data_place {
@@ -28,7 +27,7 @@ struct data_place {
         uint32_t type; /* TYPE_NONE: not known */
         bool named_by_symbol;
         bool variable;             /* false: NAME is a section's, or 0 */
-        enum data_unnamed unnamed; /* of a section's */
+        enum data_unnamed unnamed; /* if NAME is a section's */
 };
 
 /* Answers PLACES, COUNT addresses of FILE. SYMBOLS and the debug information of READER

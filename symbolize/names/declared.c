@@ -9,8 +9,8 @@
 #include "die_walk.h"
 #include "file_path.h"
 
-/* The first of DIE and its abstract origins with the attribute NAME, or the last entry
- * read, in *HOLDER. */
+/* *HOLDER becomes the first entry with the attribute NAME among DIE and its abstract
+ * origins, else the last entry read. */
 static bool find_holder(struct code_entries *entries, const Dwarf_Die *die, unsigned name,
                         Dwarf_Die *holder)
 {
@@ -35,8 +35,8 @@ static bool declared_number(struct code_entries *entries, const Dwarf_Die *die,
                die_number(entries->with->dwarf, holder, name, number);
 }
 
-/* Path components have arbitrary length and number: the budget counts each byte. NULL
- * when the budget is spent. */
+/* Path components may be long and many: the budget counts each byte. NULL when the budget
+ * is spent. */
 static char *join(struct code_entries *entries, const char *directory, const char *path)
 {
         struct dwarf_file *dwarf = entries->with->dwarf;
@@ -52,7 +52,7 @@ static char *join(struct code_entries *entries, const char *directory, const cha
         return joined;
 }
 
-/* FILE of the table of a unit that was compiled in DIRECTORY; 0: unknown. */
+/* The path of FILE in a unit compiled in DIRECTORY; 0: unknown. */
 static uint32_t put_path(struct code_entries *entries, const char *directory,
                          const struct line_file *file)
 {
@@ -76,8 +76,8 @@ uint32_t declared_put_file(struct code_entries *entries, uint64_t number)
         return entries->files[number];
 }
 
-/* The file of that number in the table of another unit of the program, as optimisation at
- * link time refers to. */
+/* File NUMBER in the table of HOLDER's unit, another unit of the program. Link-time
+ * optimisation makes such references. */
 static uint32_t put_file_of_other(struct code_entries *entries, Dwarf_Die *holder,
                                   uint64_t number)
 {
@@ -105,7 +105,7 @@ static bool is_artificial(struct code_entries *entries, Dwarf_Die *die)
         return die_attribute(entries->with->dwarf, die, DW_AT_artificial, &artificial);
 }
 
-/* The source file of the unit that HOLDER is in. */
+/* The source file of HOLDER's unit. */
 static uint32_t put_source(struct code_entries *entries, Dwarf_Die *holder)
 {
         struct dwarf_file *dwarf = entries->with->dwarf;
@@ -237,7 +237,7 @@ int declared_inside(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Di
         if (!dwarf_diecu(&at, &root, NULL, NULL))
                 return 0;
         for (at = root; at.addr != die->addr;) {
-                /* A scope further out would be a wrong name. */
+                /* Without budget it stays unknown: a scope further out would be wrong. */
                 if (!die_spend(dwarf, 1))
                         return 0;
                 int error = read_inside(scopes, dwarf, &at, &inside);

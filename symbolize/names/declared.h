@@ -5,8 +5,8 @@
 
 #include "code_entry.h"
 
-/* *BY becomes the entry that says where DIE is declared: DIE, or the function that the
- * compiler made it a part of without saying it, as for OpenMP. 0 or -ENOMEM. */
+/* *BY becomes the entry with DIE's declaration: DIE, or the function that contains it.
+ * The compiler makes such a part for OpenMP without saying so. 0 or -ENOMEM. */
 int declared_by(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *by);
 /* The name of the file in the pool; 0: unknown. *OWN: it is the source file of the
  * declaring unit, not a header. Compiler-generated functions count as declared in the
@@ -24,7 +24,7 @@ uint32_t declared_position(struct code_entries *entries, const Dwarf_Die *die,
  * itself. OUTER's addr is NULL if there is none. 0 or -ENOMEM. */
 int declared_inside(struct code_entries *entries, const Dwarf_Die *die, Dwarf_Die *outer);
 
-/* Whether other files know DIE by its name. */
+/* Whether DIE's name is known in other files. */
 bool declared_external(struct code_entries *entries, const Dwarf_Die *die);
 
 #endif

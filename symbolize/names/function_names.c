@@ -14,15 +14,15 @@
 /* One of several functions of a name. */
 struct namesake {
         struct named_function *function;
-        uint32_t text;       /* the name, or that with its parameters' types */
+        uint32_t text;       /* the name, perhaps with its parameters' types */
         char *path;          /* of its file, without ".."; NULL: none. Owned */
         struct source *file; /* NULL: none */
 };
 
-/* One of the files that functions of one text are declared in. */
+/* A file that declares functions of one text. */
 struct source {
-        const char *path; /* the longest that is known */
-        size_t steps;     /* its last components that distinguish it from the others */
+        const char *path; /* the longest known one */
+        size_t steps;     /* the last components that distinguish it */
         uint32_t line;    /* of a function in it */
         bool many_lines;
 };
@@ -93,7 +93,7 @@ static int compare_namesakes(const void *left, const void *right)
         return 0;
 }
 
-/* Where the component of PATH that ends before END begins. */
+/* The start of the component of PATH that ends before END. */
 static size_t component_begin(const char *path, size_t end)
 {
         while (end > 0 && path[end - 1] != '/')
@@ -101,7 +101,7 @@ static size_t component_begin(const char *path, size_t end)
         return end;
 }
 
-/* How many components the ends of A and B have in common. */
+/* The number of components that A and B have in common at their ends. */
 static size_t common_steps(const char *a, const char *b)
 {
         size_t end_a = strlen(a), end_b = strlen(b);
@@ -121,7 +121,7 @@ static size_t common_steps(const char *a, const char *b)
 }
 
 /* Whether A and B, sorted, are declared in one file. Symbols give the file without its
- * directories. Headers are found along several paths, and some of these are
+ * directories. Debug information may name one header by several paths, some
  * incomplete. */
 static bool same_file(const struct namesake *a, const struct namesake *b)
 {
@@ -193,7 +193,7 @@ static uint32_t put_label(const struct namesake *namesake, struct string_pool *n
         return string_pool_format(names, "%s (%s)", text, path);
 }
 
-/* COUNT namesakes of one text. */
+/* Labels COUNT namesakes of one text by their files. */
 static int label_by_files(struct namesake *namesakes, size_t count,
                           struct string_pool *names)
 {
@@ -261,8 +261,8 @@ static bool are_one(const struct named_function *a, const struct named_function 
         return a->link == b->link && a->file == b->file && a->line == b->line;
 }
 
-/* By the numbers of the names, and then in an order that does not depend on the threads
- * that found them: so do their signatures get numbers in the pool. */
+/* Sorts by the numbers of the names, then by properties that do not depend on threads.
+ * Therefore signatures get the same numbers in the pool each time. */
 static int compare_names(const void *left, const void *right)
 {
         const struct named_function *a = ((const struct namesake *)left)->function;
@@ -273,8 +273,7 @@ static int compare_names(const void *left, const void *right)
         return strcmp(a->link ? a->link : "", b->link ? b->link : "");
 }
 
-/* Whether COUNT namesakes are one function, which no symbol is beside: the name suffices.
- */
+/* Whether COUNT namesakes are one function and no symbol has the name, too. */
 static bool name_suffices(const struct namesake *namesakes, size_t count)
 {
         bool suffices = true;

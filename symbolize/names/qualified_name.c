@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* g++ records linkage names only for functions that other files know. The start of a
- * lambda identifies it, also among the arguments of templates. */
+/* g++ records linkage names only for external functions. The position of a lambda
+ * identifies it, also among the arguments of templates. */
 #include "qualified_name.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool is_lambda(struct dwarf_file *dwarf, const Dwarf_Die *class, const ch
                     : die_walk(dwarf, class, visit_member, dwarf) == -EEXIST;
 }
 
-/* "{lambda at sort.cc:12:20}", for CLASS, a WHAT, by its declaration. */
+/* "{lambda at sort.cc:12:20}": WHAT and the declaration of CLASS. */
 static uint32_t put_by_place(struct code_entries *entries, const Dwarf_Die *class,
                              const char *what)
 {
@@ -73,7 +73,7 @@ struct lambda_search {
 
 static int find_lambdas(struct lambda_search *search, const Dwarf_Die *die);
 
-/* The class that the argument at PARAMETER is, or points or refers to. */
+/* The class that is the argument at PARAMETER, or its target. */
 static bool argument_class(struct dwarf_file *dwarf, Dwarf_Die *parameter,
                            Dwarf_Die *class)
 {
@@ -131,7 +131,7 @@ static int find_lambdas(struct lambda_search *search, const Dwarf_Die *die)
         return error == -ENOMEM ? error : 0;
 }
 
-/* The NAME of DIE, as the demangler writes it, in the pool. */
+/* Puts the demangler's form of DIE's NAME into the pool. */
 static int put_spelled(struct code_entries *entries, const Dwarf_Die *die,
                        const char *name, uint32_t *id)
 {
@@ -161,7 +161,7 @@ static int put_spelled(struct code_entries *entries, const Dwarf_Die *die,
         return *id ? 0 : -ENOMEM;
 }
 
-/* Of most names all is as the demangler has it. */
+/* Most names equal the demangler's form. */
 static int put_own(struct code_entries *entries, const Dwarf_Die *die, const char *name,
                    uint32_t *id)
 {
@@ -194,7 +194,7 @@ static int put_inside(struct code_entries *entries, const Dwarf_Die *outer, int 
         return 0;
 }
 
-/* Of a class or namespace, whose names are kept: many functions are in one. */
+/* Names a class or namespace. The name is cached, because many functions share one. */
 static int put_space(struct code_entries *entries, const Dwarf_Die *die, int depth,
                      uint32_t *id)
 {
@@ -253,8 +253,7 @@ static int put_function(struct code_entries *entries, const Dwarf_Die *die, int 
         int tag = outer.addr ? dwarf_tag(&outer) : 0;
 
         *alone = tag == 0;
-        /* A function without a linkage name that other files know has its C name in
-         * any scope. */
+        /* An external function without a linkage name has its C name in any scope. */
         if (tag == DW_TAG_subprogram ||
             (tag == DW_TAG_namespace && declared_external(entries, die)))
                 outer.addr = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Goes along the line in both directions, from name to name. */
+/* Reads the line in both directions from the column, name by name. */
 #include "source_expression.h"
 
 #include <ctype.h>
@@ -42,7 +42,7 @@ static size_t skip_blanks(const struct line *line, size_t index)
         return index;
 }
 
-/* The position behind the last character before END that is not a blank. */
+/* The end of the last character before END that is not a blank. */
 static size_t end_before(const struct line *line, size_t end)
 {
         while (end > 0 && (at(line, end - 1) == ' ' || at(line, end - 1) == '\t'))
@@ -50,7 +50,7 @@ static size_t end_before(const struct line *line, size_t end)
         return end;
 }
 
-/* Whether a '.' or "->" is at INDEX; *LINK is which, *END is behind it. */
+/* Whether a '.' or "->" is at INDEX. *LINK becomes its kind, *END its end. */
 static bool link_at(const struct line *line, size_t index, char *link, size_t *end)
 {
         bool arrow = at(line, index) == '-' && at(line, index + 1) == '>';
@@ -62,7 +62,7 @@ static bool link_at(const struct line *line, size_t index, char *link, size_t *e
         return true;
 }
 
-/* The same for the name that ends at END; *BEGIN is its start. */
+/* The same for a link that ends at END; *BEGIN becomes its start. */
 static bool link_before(const struct line *line, size_t end, char *link, size_t *begin)
 {
         bool arrow = end > 1 && at(line, end - 1) == '>' && at(line, end - 2) == '-';
@@ -94,8 +94,7 @@ static bool name_before(const struct line *line, size_t end, struct name *name)
         return name_at(line, begin, name) && name->end == end;
 }
 
-/* Where the bracket begins that ends at END, which is the line's length or less; END
- * where none does. */
+/* The start of the bracket that ends at END; END if there is none. */
 static size_t bracket_begin(const struct line *line, size_t end)
 {
         unsigned depth = 0;
@@ -134,7 +133,7 @@ static bool find_link(const struct line *line, struct name *name, size_t *begin)
         return link_before(line, end_before(line, name->begin), &name->link, begin);
 }
 
-/* The name before BEGIN, where a link or operator is: of a[i].b that is a. */
+/* The name before BEGIN, the start of a link or operator: "a" in a[i].b. */
 static bool name_of_before(const struct line *line, size_t begin, struct name *name)
 {
         size_t end = end_before(line, begin);
@@ -156,7 +155,7 @@ static bool member_before(const struct line *line, size_t begin, struct name *na
         return name_of_before(line, begin, name) && find_link(line, name, link);
 }
 
-/* The member behind END: of a[i].b that is b. */
+/* The member behind END: "b" in a[i].b. */
 static bool member_behind(const struct line *line, size_t end, struct name *name)
 {
         char link;
@@ -176,8 +175,7 @@ static bool member_behind(const struct line *line, size_t end, struct name *name
         return at(line, skip_blanks(line, name->end)) != '('; /* it is called */
 }
 
-/* The last member of the expression that begins at INDEX; *BEGIN is where its link
- * begins. */
+/* The last member of the expression that begins at INDEX; *BEGIN: its link. */
 static bool last_behind(const struct line *line, size_t index, struct name *name,
                         size_t *begin)
 {
@@ -190,9 +188,10 @@ static bool last_behind(const struct line *line, size_t index, struct name *name
         return found && find_link(line, name, begin);
 }
 
-/* Whether a '[' or a link follows the member that ends at END: it is an indexed array,
- * or the object of a call. clang's column is the beginning of such expressions. In
- * other expressions the column belongs to the load of the first variable. */
+/* Whether a '[' or a link follows the member that ends at END. The member is then an
+ * indexed array or the object of a call, and clang's column is the beginning of the
+ * expression. In other expressions the column belongs to the load of the first
+ * variable. */
 static bool leads_on(const struct line *line, size_t end)
 {
         char link;
@@ -201,8 +200,7 @@ static bool leads_on(const struct line *line, size_t end)
         return at(line, end) == '[' || link_at(line, end, &link, &end);
 }
 
-/* The last member of the expression that INDEX stands for; *BEGIN is where its link
- * begins. */
+/* The last member of the expression that INDEX stands for; *BEGIN: its link. */
 static bool last_member(const struct line *line, size_t index, struct name *name,
                         size_t *begin)
 {
@@ -286,8 +284,8 @@ static bool is_operator(char c)
         return c && strchr("+-*/%<>=!&|^", c);
 }
 
-/* Whether the operator at INDEX compares: compilers keep its operands with it, but
- * reorder the operands of sums. */
+/* Whether the operator at INDEX compares. Compilers keep a comparison's operands
+ * together, but reorder the operands of sums. */
 static bool compares(const struct line *line, size_t index)
 {
         char c = at(line, index), next = at(line, index + 1);
@@ -296,8 +294,8 @@ static bool compares(const struct line *line, size_t index)
                ((c == '=' || c == '!') && next == '=');
 }
 
-/* Adds one side of an operator: the members of an expression, in *FOUND then, or the name
- * that there is. */
+/* Adds one side of an operator: the members of an expression, and notes *FOUND; or the
+ * plain name. */
 static bool add_side(const struct line *line, struct name name, bool members,
                      size_t begin, struct output *out, bool *found)
 {
@@ -308,7 +306,7 @@ static bool add_side(const struct line *line, struct name name, bool members,
         return add_name(line, name, out);
 }
 
-/* The operands on both sides of the operator at INDEX. */
+/* Adds the operands on both sides of the operator at INDEX. */
 static bool operands(const struct line *line, size_t index, struct output *out)
 {
         size_t begin = 0, behind = index;

@@ -13,7 +13,7 @@ static bool begins_lambda(const char *at)
         return strncmp(at, lambda_start, strlen(lambda_start)) == 0;
 }
 
-/* Behind the lambda that begins at AT; NULL: it does not end. */
+/* The end of the lambda that begins at AT; NULL: it has none. */
 static const char *after_lambda(const char *at)
 {
         size_t depth = 0;
@@ -49,8 +49,8 @@ static bool is_letter(char c)
         return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The demangler's name for the number type at TEXT, which is LENGTH long; NULL: none is
- * there that has another. */
+/* The demangler's name for the number type at TEXT, which has LENGTH; NULL: it has the
+ * same name, or is no number type. */
 static const char *number_type(const char *text, size_t *length)
 {
         static const struct {
@@ -76,7 +76,7 @@ static const char *number_type(const char *text, size_t *length)
         return NULL;
 }
 
-/* Where TEXT, of LENGTH, ends without the parameters before its last "::". */
+/* The end of TEXT, of LENGTH, without the parameters before its last "::". */
 static size_t without_parameters(const char *text, size_t length)
 {
         static const char after_const[] = ") const::", after[] = ")::";

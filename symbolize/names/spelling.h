@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ as g++ writes them into debug information, as the demangler has them. */
+/* Turns C++ names as g++ writes them into debug information into the demangler's form. */
 #ifndef MEMLAG_SYMBOLIZE_SPELLING_H
 #define MEMLAG_SYMBOLIZE_SPELLING_H
 
 #include <stddef.h>
 
-/* How many lambdas NAME has among its template's arguments: "<lambda(int)>". */
+/* The number of lambdas among the arguments of NAME's template: "<lambda(int)>". */
 size_t spelling_lambdas(const char *name);
 
 /* NAME with "long" for "long int" and similar types. LAMBDAS, as many as NAME has,

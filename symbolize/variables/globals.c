@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A declaration has no address: the symbol there has its name. */
+/* A declaration has no address. The symbol of the same name gives it. */
 #include "globals.h"
 
 #include <ctype.h>
@@ -19,12 +19,12 @@ struct global {
         Dwarf_Die die;
 };
 
-/* One of the unit that has code in the file: linkers leave others out. */
+/* A function of the unit with code in the file: linkers discard some. */
 struct global_function {
         uint64_t vaddr;
         Dwarf_Die die;
         bool folded_known;
-        bool folded; /* it is several of the source */
+        bool folded; /* it stands for several source functions */
 };
 
 static int add_function(struct globals *globals, Dwarf_Die *die)
@@ -66,7 +66,7 @@ static int visit(void *context, struct die_entry *entry)
                    : 0;
 }
 
-/* Declared ones by name, then the others by address. */
+/* Declared variables come first, by name; then the others by address. */
 static int compare(const void *left, const void *right)
 {
         const struct global *a = left, *b = right;
@@ -122,7 +122,7 @@ static uint32_t checked_type(const struct globals *globals, const struct global 
                    : TYPE_NONE;
 }
 
-/* The variable at VADDR, whose type goes to *TYPE; NULL: none is known. */
+/* The variable at VADDR; *TYPE becomes its type. NULL: none is known. */
 static const struct global *find(const struct globals *globals, uint64_t vaddr,
                                  uint64_t *offset_bytes, uint32_t *type)
 {
@@ -187,8 +187,9 @@ static bool is_called(const char *symbol, const char *name)
                (symbol[length] == '\0' || strchr(".@", symbol[length]));
 }
 
-/* Whether A and B are the names for linking of one constructor or destructor, which has
- * several (Itanium C++ ABI, 5.1.4.3): they differ by a digit that nobody reads. */
+/* Whether A and B are linkage names of one constructor or destructor. Each has several
+ * names, which differ by a digit without meaning in the source (Itanium C++ ABI,
+ * 5.1.4.3). */
 static bool same_constructor(const char *a, const char *b)
 {
         size_t at = 0;
@@ -216,8 +217,8 @@ static bool reserves(const char *reserved, const char *name)
                strcmp(reserved + length - end, name) == 0;
 }
 
-/* Whether A and B, at one address, are of one function: versions, or the name that gcc
- * gives to calls within a library ("init.localalias"). */
+/* Whether A and B, at one address, are names of one function: versions, or the name that
+ * gcc gives to calls within a library ("init.localalias"). */
 static bool are_one(const struct symbol *a, const struct symbol *b)
 {
         return same_constructor(a->name, b->name) || reserves(a->name, b->name) ||
@@ -246,7 +247,7 @@ static bool is_folded(const struct globals *globals, uint64_t entry)
                 else if (!are_one(first, symbol))
                         return true;
         }
-        /* gold drops the symbol of what it folds and only one file knows. */
+        /* gold drops the symbol of a folded function that only one file knows. */
         return (!first || first->local) &&
                elf_section_named(globals->file->elf, ".note.gnu.gold-version");
 }

@@ -21,7 +21,8 @@ struct globals {
         LIST(struct global_function) functions;
 };
 
-/* Makes the variables of the unit that ENTRY is in the ones to look in. 0 or -ENOMEM. */
+/* Reads the variables of the unit that contains ENTRY, for the questions below. 0 or
+ * -ENOMEM. */
 int globals_of_unit(struct globals *globals, Dwarf_Die *entry);
 
 /* The type of the variable at VADDR and the offset in it; TYPE_NONE: not known. */
@@ -35,9 +36,9 @@ uint32_t globals_name(const struct globals *globals, uint64_t vaddr);
  * or void. */
 uint32_t globals_return_type(const struct globals *globals, uint64_t vaddr);
 
-/* Whether that function is, or may be, several of the source: linkers keep one of several
- * equal functions, and debug information describes only that one, or all at its address.
- */
+/* Whether that function is, or may be, several functions of the source. Linkers keep one
+ * of several equal functions (ICF). Debug information then describes only that one, or
+ * all of them at its address. */
 bool globals_folded(const struct globals *globals, uint64_t vaddr);
 
 /* Its name; 0: not known. */

@@ -22,10 +22,10 @@ struct code_range {
 struct scope {
         size_t first;
         size_t count;
-        uint32_t inlined; /* name of the inlined function that it is in; 0: of none */
+        uint32_t inlined; /* name of the inlined function around it; 0: none */
         uint16_t depth;
         uint16_t level; /* of inlined functions */
-        bool codeless;  /* it has the ranges of the enclosing block */
+        bool codeless;  /* has the enclosing block's ranges */
 };
 
 struct collector {
@@ -37,14 +37,14 @@ struct collector {
         bool base_known;
         bool of_gcc;
         uint8_t base_register;
-        /* the variable in work */
+        /* the current variable */
         Dwarf_Die *die;
         uint64_t low;
         uint64_t high;
         uint32_t number;
         const struct scope *scope; /* NULL: none */
-        bool scoped;               /* it is there as long as its scope lasts */
-        uint32_t type;             /* and name, once it was found to be somewhere */
+        bool scoped;               /* it lives as long as its scope */
+        uint32_t type;             /* type and name, read with the first location */
         uint32_t name;
         bool type_read;
         bool name_read;
@@ -84,7 +84,7 @@ static size_t order_ranges(struct collector *collector, size_t first)
         return kept;
 }
 
-/* *VALUE is the outer scope, and then the one of DIE. */
+/* *VALUE is the outer scope, and becomes DIE's scope. */
 static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *value)
 {
         struct scope scope = {.first = collector->ranges.count};
@@ -93,7 +93,7 @@ static int add_scope(struct collector *collector, Dwarf_Die *die, uint32_t *valu
         if (die_ranges(collector->reader->dwarf, die, add_range, collector) == -ENOMEM)
                 return -ENOMEM;
         scope.count = order_ranges(collector, scope.first);
-        if (scope.count == 0) { /* no separate code: the outer block's counts */
+        if (scope.count == 0) { /* no separate code: the outer block's ranges count */
                 if (!outer || dwarf_tag(die) != DW_TAG_lexical_block)
                         return 0;
                 scope.first = outer->first;
@@ -198,10 +198,10 @@ static int add_in_register(struct collector *collector, const struct location *l
         return put_register(collector, by, location, type);
 }
 
-/* A variable at exactly the address in a register, such as a Fortran parameter passed
- * by address. The stack pointer and the frame base are no such registers. A single
- * number or pointer is excluded: it may lie at the start of the closure or structure
- * that contains it. */
+/* Adds a variable at exactly the address in a register, such as a Fortran parameter
+ * passed by address. The stack pointer and the frame base do not count as such a
+ * register. A single number or pointer is excluded: it may lie at the start of the
+ * closure or structure that contains it. */
 static int add_behind_register(struct collector *collector,
                                const struct location *location)
 {
@@ -291,7 +291,7 @@ static int add_everywhere(struct collector *collector, Dwarf_Attribute *attribut
         return error;
 }
 
-/* A variable that is nowhere though its block has code. */
+/* Adds a variable without a location whose block has code. */
 static int add_nowhere(struct collector *collector)
 {
         struct variables *variables = collector->variables;

@@ -11,31 +11,32 @@ enum { VARIABLES_REGISTERS = 16 };
 
 #define VARIABLES_MANY_WRITES UINT32_MAX /* too many to count */
 
-/* The register holds a value of TYPE less OFFSET, while the instruction is between low
- * and high. */
+/* The register holds a value of TYPE minus OFFSET, for instructions from low up to
+ * high. */
 struct register_variable {
         uint64_t low;
         uint64_t high;
         uint32_t type;
         uint32_t name;
         int64_t offset;
-        uint32_t number; /* of its entry in the function: all its ranges have the same */
-        /* gcc only gives the block: the variable is in REG from its assignment until
-         * its last use. WRITES: the writes of REG in the block. */
+        uint32_t
+            number; /* of its entry in the function; all ranges of a variable share it */
+        /* gcc gives only the block. The variable is in REG from its assignment until its
+         * last use. WRITES: the writes of REG in the block. */
         bool from_set;
         uint8_t reg;
         uint32_t writes;
-        bool codeless;  /* its block has no code: that around it counts */
-        bool given;     /* a parameter of the function: it is there when that begins */
+        bool codeless;  /* its block has no code: the enclosing block's counts */
+        bool given;     /* a parameter: it exists when the function begins */
         uint32_t block; /* the number of the declaring block; 0: not known */
-        bool rival; /* a variable of the same block and another type has the same value */
-        bool pointed;          /* it lies where the register points to */
-        uint16_t level;        /* inlined functions around it; if any: */
-        uint64_t inlined_low;  /* where the code of its block begins, */
-        uint64_t inlined_high; /* and ends */
+        bool rival;     /* an aliasing variable of the same block has another type */
+        bool pointed;   /* it lies at the address in the register */
+        uint16_t level; /* inlined functions around it; if any: */
+        uint64_t inlined_low;  /* start of its block's code, */
+        uint64_t inlined_high; /* and end */
 };
 
-/* A variable that is nowhere, of a block with code from low up to high. */
+/* A variable without a location, of a block with code from low up to high. */
 struct unplaced_variable {
         uint64_t low;
         uint64_t high;
@@ -52,11 +53,12 @@ struct frame_variable {
         uint32_t type;
         uint32_t name;
         uint32_t inlined; /* the name of its inlined function; 0: none */
-        uint32_t number;  /* of its entry in the function: all its ranges have the same */
-        uint16_t depth;   /* of the blocks around it */
-        bool scoped;      /* between low and high is its block, not a list's word */
-        bool shared;      /* its block has no code: the code between may be another's */
-        bool shares;      /* another variable lies there, too, see shared_place.h */
+        uint32_t
+            number; /* of its entry in the function; all ranges of a variable share it */
+        uint16_t depth; /* of the blocks around it */
+        bool scoped;    /* low and high are its block's, not from a location list */
+        bool shared; /* its block has no code: other blocks may have the code between */
+        bool shares; /* another variable overlaps it, see shared_place.h */
 };
 
 struct call_result {
@@ -65,11 +67,11 @@ struct call_result {
         uint32_t name; /* of the function; 0: not known */
 };
 
-/* What a register tells of a variable. */
+/* The meaning of a register for a variable. */
 enum variables_by {
         VARIABLES_IN,      /* its value */
-        VARIABLES_BESIDE,  /* its value less a constant */
-        VARIABLES_POINTED, /* where it lies */
+        VARIABLES_BESIDE,  /* its value minus a constant */
+        VARIABLES_POINTED, /* its address */
         VARIABLES_SET,     /* its value, but only after its assignment */
         VARIABLES_KINDS
 };
@@ -99,12 +101,12 @@ void variables_free(struct variables *variables);
  * inlined twice has its variables twice. */
 bool variables_called_same(const struct frame_variable *a,
                            const struct frame_variable *b);
-/* The variable that REG tells of at VADDR in the way BY, or NULL. */
+/* The variable that REG gives at VADDR by the relation BY, or NULL. */
 const struct register_variable *variables_at(const struct variables *variables,
                                              enum variables_by by, uint8_t reg,
                                              uint64_t vaddr);
 
-/* The variable in REG, else the one that it points to. */
+/* The variable in REG, else the one at the address in REG. */
 const struct register_variable *variables_in_register(const struct variables *variables,
                                                       uint8_t reg, uint64_t vaddr);
 
@@ -112,11 +114,11 @@ const struct register_variable *variables_in_register(const struct variables *va
 bool variables_in_block(const struct variables *variables,
                         const struct register_variable *variable, uint64_t vaddr);
 
-/* What the call returning to VADDR returns; NULL: not known. */
+/* The result of the call that returns to VADDR; NULL: not known. */
 const struct call_result *variables_call(const struct variables *variables,
                                          uint64_t vaddr);
 
-/* Whether VARIABLE (NULL: none) has a rival. */
+/* Whether VARIABLE (NULL: none) has an aliasing variable of another type. */
 static inline bool variable_has_rival(const struct register_variable *variable)
 {
         return variable && variable->rival;
