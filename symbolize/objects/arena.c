@@ -10,15 +10,16 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* glibc's malloc() maps blocks from this size on by themselves (M_MMAP_THRESHOLD of
- * mallopt(3)), as do other allocators. Such a block only identifies its own pages. */
+/* From this size on, glibc's malloc() maps each block separately (M_MMAP_THRESHOLD of
+ * mallopt(3)), as do other allocators. Such a block only identifies the pages it
+ * covers. */
 enum { LARGE_BYTES = 128 << 10 };
 
-/* It keeps two words before a block. */
+/* glibc keeps two words before a block. */
 enum { HEADER_BYTES = 16 };
 
-/* An arena of all threads but the first begins at a multiple of this and is no larger,
- * and is mapped without access first: HEAP_MAX_SIZE of its arena.c. */
+/* The maximum size and the alignment of the other threads' arenas: HEAP_MAX_SIZE in
+ * glibc's arena.c. Such an arena is first mapped without access. */
 static const uint64_t arena_bytes = UINT64_C(64) << 20;
 
 struct span {
@@ -93,7 +94,7 @@ static struct span *find_span(const struct spans *spans, uint32_t process, uint6
         return span && span->process == process && addr < span->end ? span : NULL;
 }
 
-/* The pages of a block that may be mapped by itself. */
+/* Adds the pages of a block that may have a separate mapping. */
 static int put_large(struct arenas *arenas, const struct raw_allocation *block)
 {
         const uint64_t in_page = PAGE_BYTES - 1;

@@ -12,12 +12,11 @@ struct arenas {
         size_t process_count;
 };
 
-/* Finds the arenas of RAW, by the blocks that samples fell into. 0 or -ENOMEM; freed
- * in any case. */
+/* Finds the arenas of RAW, by the sampled blocks. 0 or -ENOMEM; freed in any case. */
 int arenas_find(struct arenas *arenas, const struct raw *raw);
 void arenas_free(struct arenas *arenas);
 
-/* Whether ADDR, in anonymous memory of PROCESS, is an allocator's. */
+/* Whether ADDR, in anonymous memory of PROCESS, belongs to an allocator. */
 bool arenas_hold(const struct arenas *arenas, uint32_t process, uint64_t addr);
 
 #endif

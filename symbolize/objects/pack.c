@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* schema.sql tells the forms. A number that leads nowhere is one of an unknown address,
- * or of no parent. */
+/* schema.sql describes the formats. An invalid number stands for an unknown address, or
+ * for no parent. */
 #include "pack.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "number_text.h"
 #include "stack_pack.h"
 
-/* A list of numbers that is being read. */
+/* A list of numbers and the reading position. */
 struct list {
         const char *at, *end;
 };

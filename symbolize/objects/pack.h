@@ -8,27 +8,27 @@
 
 /* Columns of a pack of nodes, from COLUMN on: return_ips, leaf_ips, nodes. */
 
-/* Adds the nodes, of PROCESS (an index) and numbered from FIRST_ID, to the stacks of
- * RAW. RAW may already have nodes with the same numbers; only new nodes are added.
- * CAPACITY and ID_CAPACITY belong to RAW's arrays. 0 or -ENOMEM, as all. */
+/* Adds the nodes, of PROCESS (an index) and numbered from FIRST_ID, to the stacks of RAW,
+ * if RAW does not have them yet. CAPACITY and ID_CAPACITY belong to RAW's arrays. 0 or
+ * -ENOMEM, as all. */
 int pack_read_stacks(struct raw *raw, size_t *capacity, size_t *id_capacity,
                      struct sqlite3_stmt *row, int column, int64_t first_id,
                      uint32_t process);
 
-/* Adds the node ID, behind those that are there. */
+/* Adds the node ID behind the existing ones. */
 int pack_put_stack(struct raw *raw, size_t *capacity, size_t *id_capacity, int64_t id,
                    const struct raw_stack *stack);
 
-/* Adds the addresses of the code that they are in, CAPACITY as above. */
+/* Adds the code addresses of the nodes, CAPACITY as above. */
 int pack_read_codes(struct raw *raw, size_t *capacity, struct sqlite3_stmt *row,
                     int column, uint32_t process);
-/* When all were added: each is there once. */
+/* After the last addition: removes duplicates. */
 void pack_order_codes(struct raw *raw);
 
-/* Adds the sites of the stacks that COLUMN names, which are like EACH else. */
+/* Adds the sites of the stacks in COLUMN; EACH has their other properties. */
 int pack_read_totals(struct raw *raw, size_t *capacity, struct sqlite3_stmt *row,
                      int column, const struct raw_total *each);
-/* When all were added: puts them in the order of their stacks. */
+/* After the last addition: sorts by stack. */
 void pack_order_totals(struct raw *raw);
 
 #endif

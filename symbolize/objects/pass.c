@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each process has a separate timeline, which advances to each of its samples. The
- * first sample that leads to a stack's nodes looks up their places. Without a sample,
- * the first block allocated there does. */
+/* Each process has a separate timeline, which advances to each of its samples. The first
+ * sample on a stack looks up the places of the stack's nodes. Without a sample, the first
+ * block allocated there does. */
 #include "sweep.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 
 /* ---- the nodes of stacks ---- */
 
-/* Finds the place of STACK, a node, as things are in TIMELINE. A node with children is a
- * call, and its address the return address. */
+/* Finds the place of STACK, a node, by the present state of TIMELINE. A node with
+ * children is a call, and its address the return address. */
 static int stack_ask(struct sweep *sweep, const struct timeline *timeline, uint32_t stack)
 {
         uint64_t ip = sweep->raw->stacks[stack].ip;
@@ -23,8 +23,7 @@ static int stack_ask(struct sweep *sweep, const struct timeline *timeline, uint3
         return place_of_code(sweep, timeline, ip, &sweep->stack_places[stack]);
 }
 
-/* The same for STACK and its callers that belong to PROCESS and were not looked up
- * before. */
+/* The same for STACK and its callers that belong to PROCESS and have no place yet. */
 static int stack_ask_callers(struct sweep *sweep, const struct timeline *timeline,
                              uint32_t process, uint32_t stack)
 {
@@ -134,7 +133,7 @@ static int begin_pasts(struct sweep *sweep)
         return error;
 }
 
-/* Advances to TIME_NS; stacks dated by then look up their places on the way. */
+/* Advances to TIME_NS, and looks up the places of stacks dated before. */
 static int advance(struct sweep *sweep, uint32_t process, int64_t time_ns)
 {
         struct process_past *past = &sweep->pasts[process];
@@ -167,7 +166,7 @@ void pass_forget(struct sweep *sweep)
         }
 }
 
-/* Lets PROCESS have everything that ever was at an address. EVER: it has that already. */
+/* Makes all mappings that PROCESS ever had valid. EVER: this is already done. */
 static int whole_past(struct sweep *sweep, uint32_t process, bool *ever)
 {
         int error = *ever ? 0 : timeline_ever(&sweep->pasts[process].timeline);
@@ -249,9 +248,9 @@ static int find_frame(struct sweep *sweep, const struct raw_sample *sample,
         return place_of_frame(sweep, place, sample->cfa_offset_bytes, &location->frame);
 }
 
-/* The location of SAMPLE, which is no earlier than the previous sample. Stacks on the way
- * to it look up their places. Samples of no known thread are in no process: nothing is
- * known about them. */
+/* The location of SAMPLE, which is no earlier than the previous sample. Looks up stacks
+ * dated before it. A sample without a known thread has no process, so nothing is known
+ * about it. */
 static int locate(struct sweep *sweep, const struct raw_sample *sample,
                   struct sample_location *location)
 {
@@ -295,7 +294,7 @@ struct pass {
         sample_visit *visit;
         void *context; /* of VISIT */
         struct diag *diag;
-        struct raw_sample next; /* waits until its place has come from memory */
+        struct raw_sample next; /* waits until its place is prefetched */
         bool any;
 };
 

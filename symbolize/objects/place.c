@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each distinct place is kept once, however many samples are there. */
+/* Each distinct place is stored once, for any number of samples. */
 #include "place.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ int place_of_code(struct sweep *sweep, const struct timeline *timeline, uint64_t
         return put_place(sweep, &place, index);
 }
 
-/* The segment of code of FILE that is loaded from OFFSET_BYTES of it; NULL: none. */
+/* The code segment of FILE that contains the byte at OFFSET_BYTES; NULL: none. */
 static const struct elf_segment *code_segment(const struct elf_file *file,
                                               uint64_t offset_bytes)
 {
@@ -175,11 +175,12 @@ int place_of_ip(struct sweep *sweep, const struct timeline *timeline, uint32_t p
 
 /* ---- targets of data addresses ---- */
 
-/* The number of addresses in a module's data that are looked up one by one. Above it,
- * symbols and sections group the addresses that have the same answer. */
+/* The number of addresses in a module's data that are looked up separately. Beyond it,
+ * symbols and sections group the addresses with the same answer. */
 enum { SINGLE_VARIABLES = 4096 };
 
-/* Where the part of MODULE's data begins that VADDR is in; VADDR itself: not known. */
+/* *KEY becomes the start of the part of MODULE's data that contains VADDR, or VADDR if
+ * the part is not known. */
 static int find_part(struct sweep *sweep, uint64_t vaddr, uint32_t module, uint64_t *key)
 {
         struct module_data *data = &sweep->module_data[module];
@@ -227,8 +228,8 @@ static int put_variable(struct sweep *sweep, uint64_t vaddr, uint32_t module,
         return error;
 }
 
-/* The mapping that says where the file is loaded whose memory ADDR may be. One covers all
- * of the kernel, its code and its data. */
+/* The mapping that gives the load address of the file whose memory may contain ADDR. One
+ * mapping covers all of the kernel, code and data. */
 static uint32_t find_image(const struct raw *raw, const struct timeline *timeline,
                            uint32_t mapping, uint64_t addr)
 {
@@ -241,8 +242,8 @@ static uint32_t find_image(const struct raw *raw, const struct timeline *timelin
                    : INTERVAL_NONE;
 }
 
-/* The variable at ADDR, if it lies in a loaded file: in the part that mapping number
- * MAPPING maps, or in memory that extends a segment (.bss). */
+/* The variable at ADDR in a loaded file: in mapping number MAPPING, or in memory that
+ * extends a segment (.bss). */
 static int find_variable(struct sweep *sweep, const struct timeline *timeline,
                          uint32_t mapping, uint64_t addr, bool *found,
                          struct target *target)
@@ -291,10 +292,10 @@ static int find_thread_memory(struct sweep *sweep, const struct raw_sample *samp
         return put_variable(sweep, offset | ELF_THREAD_LOCAL, module, target);
 }
 
-/* The file for which the dynamic linker may have allocated STACK's blocks. It
+/* The file whose thread-local memory the dynamic linker may have allocated at STACK. It
  * allocates when a file's code first uses its thread-local memory in a thread. It also
- * allocates for a caller of dlopen(); only the size of the block distinguishes the
- * two. RAW_NONE: it is another stack. */
+ * allocates for a caller of dlopen(); only the size of the block distinguishes the two.
+ * RAW_NONE: it is another stack. */
 static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
 {
         static const char linker[] = "ld-linux";
@@ -318,10 +319,10 @@ static uint32_t find_thread_module(const struct sweep *sweep, uint32_t stack)
         return RAW_NONE;
 }
 
-/* The file whose thread-local memory BLOCK is; RAW_NONE: none's. */
+/* The file whose thread-local memory is BLOCK; RAW_NONE: no file's. */
 static uint32_t thread_module(struct sweep *sweep, const struct raw_allocation *block)
 {
-        /* Of malloc(): with a larger one the block begins before the memory. */
+        /* malloc()'s. With a larger one, the block begins before the memory. */
         const uint64_t alignment = 16;
 
         if (block->stack == RAW_NONE)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the raw rows. The database may have been made by anybody: no reference
- * is believed, and no text or number needs to make sense. */
+/* Reads the raw rows. The database may be anybody's: nothing in it is trusted. */
 #include "raw.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@ typedef int read_row(struct reader *reader, sqlite3_stmt *row);
 struct reader {
         struct raw *raw;
         read_row *read;
-        size_t capacity;    /* of the array that is being filled */
+        size_t capacity;    /* of the current array */
         size_t id_capacity; /* of its ids */
 };
 
@@ -188,7 +187,7 @@ static int read_mapping(struct reader *reader, sqlite3_stmt *row)
                    : -ENOMEM;
 }
 
-/* The node ID came in a pack, and has a row too. */
+/* The node ID has a row besides the one in a pack. */
 static void mark_unpacked(struct raw *raw, int64_t id)
 {
         uint32_t index = raw_index(id, raw->stack_ids, raw->stack_count);
@@ -197,8 +196,8 @@ static void mark_unpacked(struct raw *raw, int64_t id)
                 raw->stacks[index].packed = false;
 }
 
-/* Columns 4 to 6 contain a pack, NULL in a row of one node. Each kind comes in
- * ascending order of numbers. A node that is in both comes twice. */
+/* Columns 4 to 6 contain a pack, NULL in a row of one node. Rows and packs each come in
+ * ascending order of numbers. A node in both comes twice. */
 static int read_stack(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
@@ -254,7 +253,7 @@ static int read_allocation(struct reader *reader, sqlite3_stmt *row)
                    : -ENOMEM;
 }
 
-/* Column 5 is a pack's, NULL in a row of one site. */
+/* Column 5 contains a pack, NULL in a row of one site. */
 static int read_total(struct reader *reader, sqlite3_stmt *row)
 {
         struct raw *raw = reader->raw;
@@ -302,10 +301,9 @@ int raw_read(struct raw *raw, struct db *db, struct diag *diag)
                 const char *sql;
                 read_row *read;
         } tables[] = {
-            /* The begin of a process from before the run (start_ns is 0) is not known,
-             * nor the end of a process that outlived the run. Modelled time is no wall
-             * clock, so the run's wall clock replaces it. The wall clock is noted in
-             * whole seconds. */
+            /* A process from before the run (start_ns is 0) has an unknown begin; a
+             * process that outlived the run has an unknown end. Modelled time is no wall
+             * clock, so the run's wall clock replaces it, in whole seconds. */
             {"SELECT process_id, pid,"
              " CASE WHEN modelled THEN began"
              " WHEN start_ns > 0 THEN began + start_ns / 1000000000 END,"
@@ -374,8 +372,7 @@ uint64_t raw_kernel_text(const struct raw_mapping *mapping)
         return mapping->file_offset_bytes ? mapping->file_offset_bytes : mapping->start;
 }
 
-/* Mappings of the kernel and its modules lie in the upper half, of 32-bit machines only
- * the kernel tells. */
+/* For a mapping in the upper half or of the kernel: 32-bit modules are not recognised. */
 static void find_kernel_bias(struct raw_mapping *mapping, struct module *module,
                              enum raw_kallsyms kallsyms)
 {

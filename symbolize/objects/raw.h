@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The raw rows of a database in memory, samples excepted, with row ids turned into array
- * indexes. A row whose references lead nowhere is kept, the reference becomes RAW_NONE.
- */
+/* The raw rows of a database in memory, without samples. Row ids become array indexes; an
+ * invalid reference becomes RAW_NONE. */
 #ifndef MEMLAG_SYMBOLIZE_RAW_H
 #define MEMLAG_SYMBOLIZE_RAW_H
 
@@ -56,10 +55,10 @@ struct raw_stack {
         uint64_t ip;
         uint32_t parent; /* a smaller index, or RAW_NONE */
         uint32_t process;
-        bool packed; /* no row has it alone */
+        bool packed; /* only a pack contains it */
 };
 
-/* The code that packed nodes are in: an instruction, or a byte of one. */
+/* The code address of packed nodes: an instruction, or a byte of one. */
 struct raw_code {
         uint64_t address;
         uint32_t process;
@@ -82,7 +81,7 @@ struct raw_total {
         uint64_t peak_bytes;
 };
 
-/* A place in a file that timer samples were at, or sampled instructions. */
+/* An address in a file with timer samples or sampled instructions. */
 struct raw_clock {
         uint64_t file_offset_bytes;
         uint32_t module;
@@ -111,26 +110,26 @@ struct raw {
         size_t allocation_count;
         struct raw_total *totals; /* by stack */
         size_t total_count;
-        int64_t *source_ids; /* the data sources of stores, and without any access */
-        bool *stores;        /* which of them are of stores */
+        int64_t *source_ids; /* of stores, and of samples without any access */
+        bool *stores;        /* whether each is of stores */
         size_t source_count;
         struct raw_clock *clocks;
         int64_t *clock_ids;
         size_t clock_count;
 };
 
-/* Reads everything, but packed nodes and allocation sites only where there are blocks to
- * lay to them. On error RAW is still to be freed. */
+/* Reads all rows. Packed nodes and allocation sites are read only if there are blocks
+ * that use them. On error RAW is still to be freed. */
 int raw_read(struct raw *raw, struct db *db, struct diag *diag);
-/* The index of ID among IDS, COUNT ascending ones; RAW_NONE: not there. */
+/* The index of ID among COUNT ascending IDS; RAW_NONE: not there. */
 uint32_t raw_index(int64_t id, const int64_t *ids, size_t count);
-/* The code without a file that a list of symbols names by address: none, the kernel's,
- * or also its modules'. */
+/* The code without a file that a symbol list names: none, the kernel's, or also its
+ * modules'. */
 enum raw_kallsyms { RAW_KALLSYMS_NONE, RAW_KALLSYMS_KERNEL, RAW_KALLSYMS_ALL };
-/* Finds the biases of the mappings, once the modules are checked. */
+/* Finds the biases of the mappings, after all modules are checked. */
 void raw_find_biases(struct raw *raw, enum raw_kallsyms kallsyms);
-/* Where the kernel's symbol _text was, by its MAPPING: where perf knows that, it stands
- * as the file offset. */
+/* The recorded address of the kernel's symbol _text. perf stores it as the file offset of
+ * MAPPING. */
 uint64_t raw_kernel_text(const struct raw_mapping *mapping);
 void raw_free(struct raw *raw);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads samples. They mostly lie in time order, which is checked while reading. SQLite
- * sorts the others, in a file. */
+/* Reads samples. Most are stored in time order, which is checked while reading. For the
+ * others SQLite sorts, in a file. */
 #include "samples.h"
 
 #include <sqlite3.h>
@@ -21,7 +21,7 @@ int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
         return own < 0 ? own : 0;
 }
 
-/* The number of SAMPLE's data source among raw's; RAW_NONE: a load's, or not known. */
+/* The number of SAMPLE's data source among raw's; RAW_NONE: a load's, or unknown. */
 static uint32_t source_of(const struct samples *samples, const struct raw_sample *sample)
 {
         const struct raw *raw = samples->raw;
@@ -63,7 +63,7 @@ enum {
         COLUMN_STACK,
         COLUMN_SOURCE,
         COLUMNS,
-        COLUMN_DEPTH = COLUMNS, /* only where samples tell frames */
+        COLUMN_DEPTH = COLUMNS, /* only if samples have frames */
         COLUMN_CFA_OFFSET,
         COLUMN_OTHER_STACK,
         COLUMNS_IN_FRAMES
@@ -76,7 +76,7 @@ static uint32_t index_of(sqlite3_value *id, const int64_t *ids, size_t count)
                    : raw_index(sqlite3_value_int64(id), ids, count);
 }
 
-/* The frame of its thread or of another that SAMPLE accessed, if one is known. */
+/* Reads the frame that SAMPLE accessed, of its thread or another one, if known. */
 static void take_frame(const struct samples *samples, sqlite3_value **row,
                        struct raw_sample *sample)
 {
@@ -118,8 +118,8 @@ static void read_row(const struct samples *samples, int count, sqlite3_value **r
                 sample->process = raw->threads[sample->thread].process;
 }
 
-/* The function of SQL that is called with each row. Its NULL says that the row is not
- * wanted in the result: to hand it out there would cost half as much again. */
+/* The SQL function that gets each row. It returns NULL, so the result omits the row: a
+ * result with rows would cost half as much again. */
 static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
 {
         struct reading *reading = sqlite3_user_data(call);
@@ -138,11 +138,11 @@ static void visit_row(sqlite3_context *call, int count, sqlite3_value **row)
 static const char visit_name[] = "visit_sample";
 
 /* The LIMIT makes SQLite sort by time before it visits rows, because it must know the
- * rows within a limit. Without a sort, rows come in the order of their ids, in which
- * they are stored. Another order would look like a violation of the time order. */
+ * rows within a limit. Without a sort, rows come in the order of their ids. That order
+ * would look like a violation of the time order. */
 static int prepare(const struct samples *samples, sqlite3_stmt **rows)
 {
-        /* A table that is empty is not joined with each sample. */
+        /* An empty table is not joined with each sample. */
         static const char own_sql[] =
             ", own.depth, own.cfa_offset_bytes AS offset, NULL AS other_stack FROM sample"
             " LEFT JOIN stack_access AS own USING (sample_id)";

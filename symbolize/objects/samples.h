@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of a database, one after the other in time order. They may not fit in
- * memory. */
+/* The samples of a database in time order. They may not fit in memory. */
 #ifndef MEMLAG_SYMBOLIZE_SAMPLES_H
 #define MEMLAG_SYMBOLIZE_SAMPLES_H
 
@@ -17,21 +16,21 @@ struct raw_sample {
         bool has_addr;
         bool has_source;
         int64_t data_source_id;
-        uint32_t stack_depth; /* the frame that addr is in; RAW_NONE: unknown */
-        uint32_t
-            other_stack; /* of another thread, in whose leaf's frame addr is; RAW_NONE */
-        int64_t cfa_offset_bytes; /* in either */
+        uint32_t stack_depth;     /* the frame that contains addr; RAW_NONE: unknown */
+        uint32_t other_stack;     /* another thread's, whose leaf frame contains addr; or
+                                     RAW_NONE */
+        int64_t cfa_offset_bytes; /* in that frame */
 };
 
 /* Zero-initialised: before the first reading. */
 struct samples {
         struct db *db;
         const struct raw *raw;
-        bool by_time;      /* asked of SQLite, as ids do not ascend with time */
-        bool out_of_order; /* one was earlier than the one before */
-        bool addressed;    /* one so far had a data address */
-        int64_t before_ns; /* time of the last one; INT64_MIN: there was none */
-        bool in_frames;    /* some tell which frame of a stack they accessed */
+        bool by_time;      /* SQLite sorts, because ids do not ascend with time */
+        bool out_of_order; /* a sample was earlier than its predecessor */
+        bool addressed;    /* a sample so far had a data address */
+        int64_t before_ns; /* time of the previous one; INT64_MIN: none */
+        bool in_frames;    /* some have the frame that they accessed */
         bool in_others;    /* some accessed a frame of another thread's stack */
 };
 
@@ -40,10 +39,10 @@ struct samples {
  * samples. */
 typedef int samples_visit(void *context, const struct raw_sample *sample);
 
-/* Looks how the samples of DB lie. 0 or a negative errno value. */
+/* Finds the order of DB's samples. 0 or a negative errno value. */
 int samples_open(struct samples *samples, struct db *db, const struct raw *raw,
                  struct diag *diag);
-/* Whether the data source of SAMPLE says so: others load, or it is not known. */
+/* Whether the data source of SAMPLE is a store. Otherwise it is a load or unknown. */
 bool samples_is_store(const struct samples *samples, const struct raw_sample *sample);
 
 /* False for a SAMPLE whose data source excludes a memory access, such as a page fault. */

@@ -63,7 +63,7 @@ static const char *const known_allocators[] = {
     "_PyObject_GC_*", "gc_alloc", "PyType_GenericAlloc", "_PyType_AllocNoTrack", "luaM_*",
     "luaC_newobj*", "MagickMalloc*", "MagickCalloc*", "MagickRealloc*",
     "_MagickAllocateResource*", "_MagickReallocateResource*",
-    /* pools and arenas: the block belongs to who made them ask for more */
+    /* pools and arenas: the block belongs to the caller that made them grow */
     "_obstack_*", "call_chunkfun", "_objalloc_alloc", "objalloc_create", "bfd_alloc",
     "bfd_alloc2", "bfd_zalloc2", "bfd_hash_allocate", "apr_palloc*", "apr_pcalloc*",
     "apr_pstrdup", "apr_pstrndup", "apr_pmemdup", "apr_pool_create*", "allocator_alloc",
@@ -110,9 +110,9 @@ static bool in_list(const char *const *list, const char *function)
         return false;
 }
 
-/* Whether FILE is a source of Rust's own libraries, as the compiler's makers name it or
- * as it is installed with the compiler. Their generic functions are compiled into
- * programs, and may be called for a type of the program's. */
+/* Whether FILE is a source of Rust's libraries, under the compiler makers' path or as
+ * installed. Programs compile their generic functions, and may call them for a type of
+ * the program. */
 static bool in_rust_library(const char *file)
 {
         return (strncmp(file, "/rustc/", strlen("/rustc/")) == 0 &&
@@ -121,9 +121,9 @@ static bool in_rust_library(const char *file)
                strstr(file, "/lib/rustlib/src/rust/library/");
 }
 
-/* Whether FILE is a header of the C++ library, as GNU's and LLVM's are installed. Its
- * functions' names are no evidence if their arguments include local types, such as
- * lambdas: gcc then omits the scope. */
+/* Whether FILE is a header of the C++ library, GNU's or LLVM's. A function's name is no
+ * evidence if its arguments include local types, such as lambdas: gcc then omits the
+ * scope. */
 static bool in_cxx_library(const char *file)
 {
         return strstr(file, "/include/c++/") != NULL;
@@ -139,8 +139,8 @@ static bool hands_on(const struct site_search *search, const struct site *site)
                             (file && (in_rust_library(file) || in_cxx_library(file))));
 }
 
-/* The number of functions at PLACE: the function of the code and the functions that it
- * is inlined into. */
+/* The number of functions at PLACE: the code's function and all functions around it that
+ * it is inlined into. */
 static uint32_t level_count(const struct place *place)
 {
         return place->code.frame_count > 1 ? place->code.frame_count : 1;
@@ -168,8 +168,7 @@ static struct site site_at_level(const struct site_search *search,
                              .column = frame->call_column};
 }
 
-/* The innermost function of PLACE from LEVEL on that is no allocator's. False when they
- * all are. */
+/* The innermost function of PLACE, from LEVEL on, outside of allocators. False: none. */
 static bool site_at(const struct site_search *search, const struct place *place,
                     uint32_t level, struct site *site)
 {
@@ -198,8 +197,8 @@ static bool is_named(const struct site_search *search, const char *function)
         return named;
 }
 
-/* Where the search begins: behind the outermost function that the user named. The
- * allocation calls inside that function do not matter. */
+/* The start of the search: behind the outermost function that the user named. Calls
+ * inside that function do not matter. */
 struct beginning {
         uint32_t stack;
         uint32_t level;
@@ -254,8 +253,7 @@ uint32_t site_name_with_column(struct string_pool *names, const struct site *sit
                                   string_pool_text(names, site->name), site->column);
 }
 
-/* The site that place NUMBER gives from LEVEL on: cached for the many stacks that
-   share it. */
+/* The site of place NUMBER from LEVEL on, cached for the many stacks that share it. */
 static struct place_site ask_place(const struct site_search *search, uint32_t number,
                                    uint32_t level)
 {

@@ -15,11 +15,11 @@ struct site {
         uint32_t name;   /* "build_list at chase.c:42" */
 };
 
-/* The site that a place's own functions give to blocks allocated below it. */
+/* The site that a place's functions give to blocks allocated below it. */
 struct place_site {
         bool asked;
-        bool found;       /* SITE is theirs; else SITE is a substitute */
-        struct site site; /* has a name where it is found */
+        bool found;       /* SITE is in these functions; else it is a substitute */
+        struct site site; /* has a name if FOUND */
 };
 
 struct site_search {
@@ -27,17 +27,16 @@ struct site_search {
         const struct code_frames *frames;
         struct string_pool *names;
         const char *const *allocators; /* as in struct symbolize_options */
-        bool *met;                     /* for each allocator: some path had it */
-        struct place_site *places;     /* of places of SWEEP, none asked at first */
+        bool *met;                     /* by allocator: some stack contains it */
+        struct place_site *places;     /* of SWEEP's places, not asked at first */
         size_t place_count;
 };
 
-/* The site of STACK (an index of raw's stacks, or RAW_NONE). Out of memory shows in the
- * names. */
+/* The site of STACK (an index of raw's stacks, or RAW_NONE). The string pool notes when
+ * memory is short. */
 struct site site_find(const struct site_search *search, uint32_t stack);
 
-/* The name of SITE, which has a line and column, with the column: "build_list at
- * chase.c:42:17". */
+/* The name of SITE with its line and column: "build_list at chase.c:42:17". */
 uint32_t site_name_with_column(struct string_pool *names, const struct site *site);
 
 /* Whether PLACE is in the C library or the dynamic linker. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps addresses of a process at a time to places in files and blocks of memory, by
- * the mappings and blocks at that time. Names come later. Samples are read as often as
- * needed and never kept; only the distinct places are kept. */
+/* Maps addresses of a process at a time to places in files and blocks of memory, by the
+ * mappings and blocks of that time. Other code names the places. Samples are read several
+ * times and never kept; only the distinct places are kept. */
 #ifndef MEMLAG_SYMBOLIZE_SWEEP_H
 #define MEMLAG_SYMBOLIZE_SWEEP_H
 
@@ -9,24 +9,23 @@
 #include "samples.h"
 #include "timeline.h"
 
-/* Queries about the instruction of some places. They take much more memory than the
- * places. */
+/* Questions about a place's instruction. They take much more memory than a place. */
 struct place_asks {
-        struct access access; /* of a place that samples with an address are at */
-        struct access call;   /* of a place that blocks were allocated through */
-        /* For a place that calls the C library code of samples with an address. */
+        struct access access; /* at a place of samples with an address */
+        struct access call;   /* at a call through which blocks were allocated */
+        /* at a call of the C library, from which samples have an address */
         struct access argument;
 };
 
-/* A distinct place in code. Without a module (RAW_NONE) the address is the
- * process's; in a module without segments to go by it is the file offset. */
+/* A distinct place in code. Without a module (RAW_NONE) the address is the process's. In
+ * a module without known segments it is the file offset. */
 struct place {
         struct code_place code;
         struct place_asks *asks; /* owned; NULL: nothing */
         uint32_t module;
         uint32_t process;          /* of a mapping without a module; else RAW_NONE */
         bool vdso;                 /* the kernel's code in the process */
-        bool unlisted;             /* made at run time, and in no list of names */
+        bool unlisted;             /* made at run time, and no list names it */
         bool mapped;               /* something was mapped there */
         bool in_image;             /* code.vaddr is the file's virtual address */
         bool accesses;             /* samples with an address are there */
@@ -54,38 +53,38 @@ enum target_kind {
 struct target {
         enum target_kind kind;
         uint32_t index;
-        uint64_t offset_bytes; /* in it; of a variable the address in its file */
+        uint64_t offset_bytes; /* in the target; of a variable, the address in its file */
 };
 
 /* Data of a loaded program or library. In a module with many addresses, one address
- * represents all addresses in the same variable. */
+ * represents the others of its variable. */
 struct variable {
         struct data_place data;
         uint32_t module;
-        uint64_t key; /* the address, or where its part of the file's data begins */
+        uint64_t key; /* the address, or the start of its part of the data */
 };
 
-/* A place in a frame of the call stack that samples' addresses lie in. */
+/* A place in a frame of the call stack that contains samples' addresses. */
 struct frame {
         struct access access;
-        uint32_t place; /* of its instruction, or its call of the next frame */
+        uint32_t place; /* of its instruction, or of its call of the next frame */
 };
 
-/* The first place that samples had at an address of a process: mostly the only one. */
+/* The first place of an address of a process. Mostly it is the only one. */
 struct ip_place {
         uint64_t ip;
         uint32_t process;
         uint32_t place;
 };
 
-/* Where a sample was. */
+/* The location of a sample. */
 struct sample_location {
         uint32_t place;
-        bool usual;     /* the place is its address's place in sweep.ips.items */
-        uint32_t frame; /* the address's frame; RAW_NONE: not known, or none */
-        /* Whose frame it is where the source tells; RAW_NONE: it does not. */
+        bool usual;     /* PLACE is in sweep.ips.items for its address */
+        uint32_t frame; /* that contains the address; RAW_NONE: none, or unknown */
+        /* The code of that frame if the source gives it; else RAW_NONE. */
         uint32_t frame_place;
-        uint32_t caller; /* place of the call of its function; RAW_NONE: not known */
+        uint32_t caller; /* place of its function's call; RAW_NONE: not known */
         struct target target;
 };
 
@@ -102,16 +101,16 @@ struct thread_module {
         uint32_t module; /* RAW_NONE: they are not */
 };
 
-/* A process while a pass goes through time. */
+/* A process at the present time of a pass. */
 struct process_past {
         struct timeline timeline;
-        uint32_t state;   /* a number that no other past and no other mappings have */
-        uint32_t changes; /* of the timeline's mappings, when STATE was given */
+        uint32_t state;   /* unique number of this process and its present mappings */
+        uint32_t changes; /* of the mappings, when STATE was given */
         size_t next_date; /* of its dated stacks */
 };
 
-/* The time of the first block allocated at a stack node. Unless a sample leads there
- * earlier, its place is looked up in the mappings of that time. */
+/* The time of the first block allocated at a stack node. The mappings of that time give
+ * its place, unless an earlier sample does. */
 struct stack_date {
         int64_t time_ns;
         uint32_t process;
@@ -124,13 +123,14 @@ struct sweep {
         struct samples samples;
         HASHED(struct place) places;
 
-        uint64_t *place_samples; /* of each place; each sample counts: close together */
+        uint64_t *place_samples; /* samples of each place */
         size_t count_capacity;
         HASHED(struct ip_place) ips;
 
-        uint64_t unusual_samples;  /* not at their address's place in IPS */
+        uint64_t
+            unusual_samples; /* samples that are not at their address's place in IPS */
         struct known_place *known; /* of place.c */
-        uint32_t states;           /* that were given */
+        uint32_t states;           /* given so far */
         HASHED(struct variable) variables;
 
         HASHED(struct frame) frames;
@@ -154,43 +154,43 @@ struct sweep {
 typedef int sample_visit(void *context, const struct raw_sample *sample,
                          const struct sample_location *location);
 
-/* Opens a sweep for the samples of DB, and of RAW, whose modules are checked; SEARCH
- * has the directories of debug files. 0 or a negative errno value, as all; the caller
- * frees SWEEP in any case. */
+/* Opens a sweep for the samples of DB and RAW, whose modules are checked. SEARCH has the
+ * directories of debug files. 0 or a negative errno value, as all; the caller frees SWEEP
+ * in any case. */
 int sweep_open(struct sweep *sweep, const struct raw *raw,
                const struct debug_search *search, struct db *db, struct diag *diag);
 
-/* Finds the places of all samples, in the order of time, and then of all stacks and
- * packed nodes. */
+/* Finds the places of all samples, in time order, then of all stacks and packed nodes. */
 int sweep_run(struct sweep *sweep, struct diag *diag);
 
-/* Visits all samples, in time order. -ESTALE, before sweep_run() has found out their
- * order only: they are to be visited in the order of time, from the first on. */
+/* Visits all samples, in time order. -ESTALE, only before the end of sweep_run(): the
+ * samples are not stored in time order, and the caller must begin again with the
+ * first. */
 int sweep_samples(struct sweep *sweep, sample_visit *visit, void *context,
                   struct diag *diag);
 
-/* Dates the stacks of blocks and their callers by the first block, and marks call
- * nodes: nodes with children. 0 or -ENOMEM. */
+/* Gives the stacks of blocks and their callers the time of the first block. Marks nodes
+ * with children as calls. 0 or -ENOMEM. */
 int pass_date_stacks(struct sweep *sweep);
-/* After the last sample: looks up the stacks without samples. A stack with an
- * allocated block uses the mappings of the block's time. Other stacks (of blocks
- * without samples) use all mappings that ever were, the latest first. */
+/* After the last sample: looks up the stacks without samples. A stack with an allocated
+ * block uses the mappings of the block's time. Other stacks (of blocks without samples)
+ * use all mappings of all times, the latest first. */
 int pass_ask_other_stacks(struct sweep *sweep);
 /* Frees SWEEP's knowledge of its processes at the current time. */
 void pass_forget(struct sweep *sweep);
 
-/* The variable that a sample on the stack accessed. Several variables of different
- * types: one without a type. The address's frame determines it, else the instruction's
- * operand; *PLACE is the code that does. NULL: not known. */
+/* The variable on the stack that a sample accessed. Several variables of different types
+ * count as one without a type. The address's frame gives it, else the instruction's
+ * operand; *PLACE is the place of the code that does. NULL: not known. */
 const struct flow_answer *sweep_frame_answer(const struct sweep *sweep,
                                              const struct sample_location *location,
                                              uint32_t *place);
-/* The code whose frame a sample on the stack accessed: given by the source, or by the
- * operand of the sample's instruction. RAW_NONE: not known. */
+/* The code whose frame a sample on the stack accessed, from the source or the operand of
+ * the sample's instruction. RAW_NONE: not known. */
 uint32_t sweep_frame_place(const struct sweep *sweep,
                            const struct sample_location *location);
-/* The thread-local variable that a sample's instruction names, where the address alone
- * does not tell; NULL: none. */
+/* The thread-local variable that a sample's instruction names, if the address does not
+ * determine it; NULL: none. */
 const struct flow_answer *sweep_thread_answer(const struct sweep *sweep,
                                               const struct sample_location *location);
 void sweep_free(struct sweep *sweep);

@@ -18,7 +18,7 @@ static int add_item(struct timeline *timeline, enum layer layer, uint64_t start,
                                              .layer = layer});
 }
 
-/* A file is loaded where its code is mapped; its image is all of its segments. */
+/* A file is loaded where its code is mapped. Its image contains all its segments. */
 static int add_image(struct timeline *timeline, const struct raw *raw,
                      const struct raw_mapping *mapping, size_t index)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a process's memory over time: mappings, loaded files, stacks and
- * blocks begin and end. */
+/* The contents of a process's memory over time: mappings, loaded files, stacks and blocks
+ * with their begin and end. */
 #ifndef MEMLAG_SYMBOLIZE_TIMELINE_H
 #define MEMLAG_SYMBOLIZE_TIMELINE_H
 
 #include "interval_map.h"
 #include "raw.h"
 
-/* Kinds of intervals; each kind has a separate map. A block may lie in a mapping, and
- * both are valid again when a covering interval ends. */
+/* Kinds of intervals; each kind has a separate map. A block may lie in a mapping. When a
+ * covering interval ends, the covered ones are valid again. */
 enum layer {
         LAYER_MAPPING,
         LAYER_IMAGE, /* the whole extent of a program or library */
         LAYER_STACK,
         LAYER_BLOCK,  /* of the heap */
-        LAYER_REGION, /* that the program mapped itself */
+        LAYER_REGION, /* mapped by the program itself */
         LAYER_COUNT
 };
 
@@ -33,7 +33,7 @@ struct timeline {
         size_t capacity;
         size_t started;
         size_t ended;
-        uint32_t mapping_changes; /* how often LAYER_MAPPING has become another */
+        uint32_t mapping_changes; /* number of changes of LAYER_MAPPING */
         struct interval_map layers[LAYER_COUNT];
 };
 
@@ -43,12 +43,12 @@ int timeline_add_allocation(struct timeline *timeline, const struct raw *raw,
                             size_t index);
 int timeline_sort(struct timeline *timeline);
 
-/* Advances the valid intervals to TIME_NS, which never decreases. An interval that
- * ends at that very time is still valid, unless another has begun there. 0 or -ENOMEM. */
+/* Makes the intervals of TIME_NS valid; the time never decreases. An interval that ends
+ * at TIME_NS is still valid, unless another begins there. 0 or -ENOMEM. */
 int timeline_advance(struct timeline *timeline, int64_t time_ns);
 
-/* Brings all mappings into force that ever were, the later over the earlier, and
- * nothing else; after that there is no going forward. 0 or -ENOMEM. */
+/* Makes all mappings of all times valid, later over earlier, and nothing else. The
+ * timeline cannot advance after that. 0 or -ENOMEM. */
 int timeline_ever(struct timeline *timeline);
 
 /* The index in raw of the interval in LAYER at ADDR, or INTERVAL_NONE. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The first reason that applies, from the mapping at the place to gaps in its debug
- * information. */
+/* The first reason that applies, from the mapping to gaps in debug information. */
 #include "unnamed.h"
 
 const char unnamed_inlined[] = "inlined functions without names: dwz file not found";
 static const char unread[] = "binary with debug information too costly to read";
 
-/* Why MODULE's debug information was not read; NULL: it was, or there is none. */
+/* The reason why MODULE's debug information was not read; NULL: none. */
 static const char *not_read(const struct module *module)
 {
         if (module->no_memory)

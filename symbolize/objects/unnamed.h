@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a place in code has no function or no source line, in the words of the ledger. */
+/* The ledger's reason for a missing function or line of a place in code. */
 #ifndef MEMLAG_SYMBOLIZE_UNNAMED_H
 #define MEMLAG_SYMBOLIZE_UNNAMED_H
 
