@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The debug information tells where the items' address stands, and in expressions which
- * words the bounds are made of, but not what all the words are called: that is the
- * compiler's run-time library's layout, which is believed when the expressions are of its
- * words. */
+/* The debug information gives the location of the items' address. It also gives the
+ * bounds, as expressions over words of the descriptor, but it does not name all the
+ * words. The compiler's run-time library names them. Its layout is trusted if the
+ * expressions use its words. */
 #include "array_descriptor.h"
 
 #include <dwarf.h>
@@ -29,7 +29,7 @@ static bool expression(struct dwarf_file *dwarf, Dwarf_Die *die, unsigned name,
                dwarf_getlocation(&attribute, ops, count) == 0;
 }
 
-/* "What stands OFFSET bytes into the object". */
+/* Whether OPS read the word OFFSET bytes into the object. */
 static bool reads_word(const Dwarf_Op *ops, size_t count, uint64_t *offset)
 {
         bool added = count == 3 && ops[1].atom == DW_OP_plus_uconst;
@@ -39,8 +39,8 @@ static bool reads_word(const Dwarf_Op *ops, size_t count, uint64_t *offset)
                ops[count - 1].atom == DW_OP_deref;
 }
 
-/* Whether all words of the object that NAME of DIE is made of are such as dimension INDEX
- * has in the GNU layout; counts them. */
+/* Whether the expression NAME of DIE uses only words that dimension INDEX has in the GNU
+ * layout; counts them. */
 static bool gnu_words(struct dwarf_file *dwarf, Dwarf_Die *die, unsigned name,
                       unsigned index, unsigned *words)
 {
@@ -186,7 +186,7 @@ static uint32_t put_gnu(struct output *output, uint32_t name, unsigned rank,
         return put_struct(output, name, GNU_DIMENSIONS + dimensions.size_bytes, parts, 5);
 }
 
-/* As Fortran declares it: "item(:,:)". */
+/* In Fortran's notation: "item(:,:)". */
 static uint32_t descriptor_name(struct output *output, uint32_t item, unsigned rank)
 {
         char shape[2 * RANK_LIMIT + 2] = "(";

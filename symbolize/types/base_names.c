@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names without a class: the members' names, and those of members of bases and of members
- * without a name. */
+/* The names that a class can use without a qualifier: its members, its bases' members,
+ * and members of members without a name. */
 #include "base_names.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 
 #include "append.h"
 
-enum { NAMES_LIMIT = 4096 }; /* of a class: with more, no base is named */
+enum { NAMES_LIMIT = 4096 }; /* of a class; beyond it, bases keep their names */
 
 struct used_name {
         uint64_t name;
-        size_t member; /* of the class, that it leads through */
+        size_t member; /* of the class, on the path to the name */
 };
 
 struct used_names {
@@ -20,10 +20,10 @@ struct used_names {
         LIST(struct used_name);
         unsigned nesting;
         unsigned work_left;
-        bool lost; /* some: there are too many */
+        bool lost; /* there are too many names */
 };
 
-/* Counts one more step of the work; false: there have been too many. */
+/* Counts one unit of work; false: the limit is reached. */
 static bool may_go_on(struct used_names *names)
 {
         names->lost |= names->work_left == 0 || names->nesting == TYPE_NESTING_LIMIT ||
@@ -34,7 +34,7 @@ static bool may_go_on(struct used_names *names)
         return true;
 }
 
-/* Whether TYPE is a class without data, as a function object's. */
+/* Whether TYPE is a class without data, such as a function object's. */
 static bool is_empty(struct used_names *names, uint32_t type_id)
 {
         const struct types *types = names->types;
@@ -51,7 +51,7 @@ static bool is_empty(struct used_names *names, uint32_t type_id)
         return empty;
 }
 
-/* Adds the names that MEMBER, in number AT of the class, brings. */
+/* Adds the names of MEMBER, number AT of the class, and of members inside it. */
 static int add_names(struct used_names *names, const struct member *member, size_t at)
 {
         const struct types *types = names->types;
@@ -72,7 +72,7 @@ static int add_names(struct used_names *names, const struct member *member, size
         return error;
 }
 
-/* Marks in NEEDED the members that have a name in common with another. */
+/* Marks in NEEDED the members that share a name with another member. */
 static void mark(const struct used_names *names, bool *needed)
 {
         for (size_t first = 0, end; first < names->count; first = end) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members lie at places that are constants; of others it is only noted that there are
- * some. */
+/* Only members at constant offsets count. For others only their existence is noted. */
 #include "die_members.h"
 
 #include <errno.h>
@@ -12,11 +11,11 @@
 #include "die_type_name.h"
 #include "type_access.h"
 
-/* How deep the pointer lies, among how many members, and in how many parts in all: some
- * ten in a vector. Another file may ask for any number. */
+/* Limits for the pointer: its nesting, the number of members around it, and all parts. A
+ * vector has about ten. Another file may need any number. */
 enum { DEPTH_LIMIT = 6, VECTOR_MEMBERS = 8, PARTS_LIMIT = 64 };
 
-/* The new type of a part; a part that a vector has several times is made once. */
+/* The new type of a part. A repeated part is made once. */
 struct settled_part {
         uint32_t from;
         uint32_t to;
@@ -30,7 +29,7 @@ struct item_vector {
         bool refused; /* it has too many parts, or they cost too much */
 };
 
-/* The type parameter of DIE, a structure or class, that comes first, in *PARAMETER. */
+/* The first type parameter of DIE, a structure or class, in *PARAMETER. */
 static bool item_parameter(struct type_reader *reader, Dwarf_Die *die,
                            Dwarf_Die *parameter)
 {
@@ -46,7 +45,7 @@ static bool item_parameter(struct type_reader *reader, Dwarf_Die *die,
 
 static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int depth);
 
-/* PART, of number TYPE, with the pointer in its members. */
+/* A copy of PART, number TYPE, with the new pointer in its members. */
 static uint32_t settle_members(struct item_vector *vector, const struct type *part,
                                uint32_t type, int depth)
 {
@@ -63,14 +62,13 @@ static uint32_t settle_members(struct item_vector *vector, const struct type *pa
         }
         if (vector->refused || !changed)
                 return type;
-        /* A type takes as much memory as many entries of the file do. */
+        /* A type takes as much memory as many entries of the file. */
         vector->refused = !die_spend(reader->dwarf, sizeof(*part) + part->member_count *
                                                                         sizeof(*members));
         return vector->refused ? type : type_put(reader, part, members);
 }
 
-/* TYPE with the vector's pointer in the place of pointers to bytes; TYPE itself where it
- * has none. */
+/* TYPE with the vector's pointer in place of pointers to bytes, if it has any. */
 static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int depth)
 {
         struct type_reader *reader = vector->reader;
@@ -99,8 +97,8 @@ static uint32_t with_pointer(struct item_vector *vector, uint32_t type, int dept
         return settled;
 }
 
-/* Where DIE, of MEMBERS, is such a vector, the pointers to bytes in them become pointers
- * to its items. Errors are READER's. */
+/* If DIE, of MEMBERS, is such a vector, its pointers to bytes become pointers to items.
+ * READER notes errors. */
 static void item_pointers_settle(struct type_reader *reader, Dwarf_Die *die,
                                  struct die_members *members)
 {
@@ -159,8 +157,8 @@ static bool bit_field(struct type_reader *reader, Dwarf_Die *die, struct member 
         if (!die_number(reader->dwarf, die, DW_AT_byte_size, &storage) &&
             member->type < reader->types->count)
                 storage = reader->types->items[member->type].size_bytes;
-        /* clang lets bit-fields of packed structures continue behind their storage: less
-         * than 0. */
+        /* clang lets bit-fields of packed structures continue behind their storage: the
+         * offset is then negative. */
         if (storage > 16 || (int64_t)offset < -128 || (int64_t)offset > 128)
                 return false;
         int64_t low = (int64_t)(storage * 8) - (int64_t)offset - (int64_t)size;
@@ -197,9 +195,9 @@ static int add_member(struct type_reader *reader, Dwarf_Die *die, bool in_union,
         return PUSH(members, member);
 }
 
-/* The variants of a type such as Rust's enums: PART is the variant part of a record of
- * BYTES. The discriminant has a place outside of the variants. If one variant is the
- * default for all other numbers, the discriminant is one of its members. */
+/* Adds the variants of a type such as Rust's enums. PART is the variant part of a record
+ * of BYTES. The discriminant lies outside of the variants. If one variant is the default
+ * for all other numbers, the discriminant is one of its members. */
 static int add_variants(struct type_reader *reader, Dwarf_Die *part, uint64_t bytes,
                         struct die_members *members)
 {
@@ -280,8 +278,8 @@ static void read_all(struct type_reader *reader, Dwarf_Die *die, bool in_union,
         members->left_out = true;
 }
 
-/* Buffers of the C++ library that are declared as bytes, for one item of their template's
- * type: the elements of maps and sets lie in them. */
+/* Whether NAME is a buffer of the C++ library declared as bytes, for one item of the
+ * template's type. The elements of maps and sets lie in such buffers. */
 static bool is_item_buffer(const char *name)
 {
         static const char *const beginnings[] = {"__aligned_membuf<",
@@ -293,7 +291,7 @@ static bool is_item_buffer(const char *name)
         return false;
 }
 
-/* Puts the item in the place of the buffer's bytes; false when that is not possible. */
+/* Replaces the buffer's bytes by the item; false if that is not possible. */
 static bool read_item(struct type_reader *reader, Dwarf_Die *die,
                       struct die_members *members)
 {

@@ -8,11 +8,11 @@
 /* Zero-initialised: none. */
 struct die_members {
         LIST(struct member);
-        bool lost;     /* the names or types of some */
-        bool left_out; /* some: it is not known where, or when, they are there */
+        bool lost;     /* the names or types of some members */
+        bool left_out; /* some, whose offset or condition is not known */
 };
 
-/* Adds the members of the entry DIE, of a union where IN_UNION. Errors are READER's. The
+/* Adds the members of the entry DIE; IN_UNION: it is a union. READER notes errors. The
  * caller frees the items. */
 void die_members_read(struct type_reader *reader, Dwarf_Die *die, bool in_union,
                       struct die_members *members);

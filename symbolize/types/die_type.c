@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A type is read with its members. The target of a pointer is read only when asked for: a
- * list must not bring in the whole program. */
+/* Reads a type with its members. The target of a pointer is read only on demand:
+ * otherwise one list would bring in the whole program. */
 #include "die_type.h"
 
 #include <errno.h>
@@ -33,8 +33,7 @@ void type_reader_close(struct type_reader *reader)
 
 /* ---- languages ---- */
 
-/* Reads on in the language of DIE's unit. Units that dwz made have no language: then the
- * referring unit's stays. */
+/* Sets the language of DIE's unit. dwz's units have none: the last one stays. */
 static void read_language(struct type_reader *reader, Dwarf_Die *die)
 {
         if (reader->unit != die->cu) {
@@ -62,7 +61,7 @@ uint32_t type_put(struct type_reader *reader, const struct type *type,
         return reader->error ? TYPE_NONE : id;
 }
 
-/* A type that this unit only declares is the one that another defines. */
+/* Finds a type that this unit only declares in the unit that defines it. */
 static uint32_t put_declared(struct type_reader *reader, Dwarf_Die *die, uint32_t name)
 {
         const char *prefix = type_name_prefix(reader, die);
@@ -135,7 +134,7 @@ static uint32_t put_pointer_to(struct type_reader *reader, Dwarf_Die *placed)
         return reader->error ? TYPE_NONE : id;
 }
 
-/* Applies MAKE to the type of DIE, a variable, in the language of DIE's unit. */
+/* Calls MAKE for the type of DIE, a variable, in the language of DIE's unit. */
 static uint32_t of_variable(struct type_reader *reader, Dwarf_Die *die,
                             uint32_t (*make)(struct type_reader *reader, Dwarf_Die *type))
 {
@@ -155,8 +154,7 @@ uint32_t type_pointer_to(struct type_reader *reader, Dwarf_Die *die)
         return of_variable(reader, die, put_pointer_to);
 }
 
-/* Without an attribute the first item has the language's number: 1 in Fortran, for
- * instance. */
+/* Without an attribute, the language gives the first item's number: 1 in Fortran. */
 static bool lower_bound(struct type_reader *reader, Dwarf_Die *die, uint64_t *lower)
 {
         Dwarf_Sword usual;
@@ -169,7 +167,7 @@ static bool lower_bound(struct type_reader *reader, Dwarf_Die *die, uint64_t *lo
         return true;
 }
 
-/* The items of a dimension; 0 when it has no end, or none that is known. */
+/* The number of items of a dimension; 0 if it has no known end. */
 static uint64_t items_of(struct type_reader *reader, Dwarf_Die *die)
 {
         uint64_t number = 0, lower;
@@ -179,11 +177,11 @@ static uint64_t items_of(struct type_reader *reader, Dwarf_Die *die)
         if (!die_number(reader->dwarf, die, DW_AT_upper_bound, &number) ||
             !lower_bound(reader, die, &lower))
                 return 0;
-        /* Of an empty one the upper bound is the one below the lower. */
+        /* An empty one's upper bound is the lower bound minus 1. */
         return (int64_t)(number - lower) < 0 ? 0 : number - lower + 1;
 }
 
-/* The items of each dimension, the outermost first; 0 for one without an end. */
+/* The number of items of each dimension, outermost first; 0: without an end. */
 static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *items)
 {
         Dwarf_Die child;
@@ -199,7 +197,7 @@ static size_t dimensions(struct type_reader *reader, Dwarf_Die *die, uint64_t *i
         return count;
 }
 
-/* The content of an array's variable whose items are elsewhere. */
+/* The descriptor of an array whose items are elsewhere. */
 static uint32_t put_descriptor(struct type_reader *reader, Dwarf_Die *die,
                                const struct array_descriptor *descriptor)
 {
@@ -313,7 +311,8 @@ static uint32_t enter_type(struct type_reader *reader, Dwarf_Die *die, const cha
 {
         uint32_t entry = (uint32_t)reader->entries.count;
 
-        /* Until it has been read it has no type: what contains itself ends there. */
+        /* While it is being read it has no type: this ends a type that contains
+         * itself. */
         if (HASH_PUSH(&reader->entries, hash_number(0, (uintptr_t)die->addr),
                       (struct type_entry){die->addr, TYPE_NONE}) < 0) {
                 reader->error = -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One walk over a unit finds the scopes, when a type of it first needs a name. */
+/* One traversal of a unit finds its scopes, when one of its types first needs a name. */
 #include "die_type_name.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static int visit_scope(void *context, struct die_entry *entry)
         return 1;
 }
 
-/* Whether the language writes "struct node" where others write "node". */
+/* Whether the language has "struct node" for the type "node". */
 static bool tagged_language(uint64_t language)
 {
         return language == 0 || language == DW_LANG_C89 || language == DW_LANG_C ||
@@ -159,7 +159,7 @@ static uint32_t pointer_name(struct type_reader *reader, Dwarf_Die *die, int dep
                                   text ? text : "void", sign);
 }
 
-/* As it is written in the source, without qualifiers. */
+/* The source's text, without qualifiers. */
 static uint32_t spelled_name(struct type_reader *reader, Dwarf_Die die, int depth)
 {
         const char *alias = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pure functions of an access and a number or bit-field; no type is followed. */
+/* Pure functions of an access and a number or bit-field; none looks inside a type. */
 #include "type_access.h"
 
 bool type_is_byte(const struct types *types, uint32_t type)
@@ -15,14 +15,14 @@ bool type_only_bytes(const struct types *types, uint32_t type,
                !(access->vector && access->item_bytes == 1);
 }
 
-enum { LONG_DOUBLE_BYTES = 10 }; /* that are used of its 16 */
+enum { LONG_DOUBLE_BYTES = 10 }; /* used bytes of its 16 */
 
 uint64_t type_number_bytes(const struct type *type)
 {
         return type->size_bytes / (type->is_complex ? 2 : 1);
 }
 
-/* Whether BYTES, INSIDE bytes behind TYPE's start, are one number of floating point. */
+/* Whether BYTES, INSIDE bytes behind TYPE's start, are one floating-point number. */
 static bool is_one(const struct type *type, uint64_t inside, uint32_t bytes)
 {
         uint64_t one = type_number_bytes(type);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Goes down into what lies at the offset, by all ways where members share their place,
- * and keeps the one that the access fits best. */
+/* Searches the fields at an offset. Where members overlap, it tries all paths and keeps
+ * the best fit for the access. */
 #include "type_field.h"
 
 #include "type_index.h"
 #include "type_path.h"
 #include "type_table.h"
 
-enum { OWN_ITEM_FIT = 4 }; /* better than all that access_fit() says */
+enum { OWN_ITEM_FIT = 4 }; /* better than all results of access_fit() */
 
 struct search {
         const struct types *types;
         const struct type_access *access;
-        const struct string_pool *names; /* NULL: the source does not count */
+        const struct string_pool *names; /* NULL: the source is no evidence */
         unsigned work_left;
-        unsigned nesting; /* of calls: members without a name make the way no longer */
-        uint64_t stride_bytes;   /* asked about; 0: nothing is */
-        bool repeats;            /* the answer */
-        uint32_t inner;          /* asked about; TYPE_NONE: nothing is */
-        bool holds;              /* the answer */
-        struct type_path copied; /* the innermost structure that the access begins */
-        bool met_float;          /* floating point lies there, perhaps among others */
-        bool met_bytes;          /* in an array that has room for more than the access */
+        unsigned nesting;      /* of calls: unnamed members do not lengthen the path */
+        uint64_t stride_bytes; /* in question; 0: none */
+        bool repeats;          /* the answer */
+        uint32_t inner;        /* in question; TYPE_NONE: none */
+        bool holds;            /* the answer */
+        struct type_path
+            copied;     /* the innermost structure with the access at its start */
+        bool met_float; /* a floating-point field is there, perhaps among others */
+        bool met_bytes; /* in an array with room for more than the access */
 };
 
 static int find(struct search *search, uint32_t type, uint64_t offset_bytes,
@@ -33,7 +34,7 @@ static bool is_counted(const struct search *search, const struct type_path *path
         return search->access->step_bytes == 0 || path->counted;
 }
 
-/* Goes into one member; the way so far is kept in PATH when that leads nowhere. */
+/* Searches one member. If it has no field there, PATH stays as it was. */
 static int enter(struct search *search, const struct member *member,
                  uint64_t offset_bytes, struct type_path *path)
 {
@@ -65,8 +66,8 @@ static void share(struct type_path *best, const struct type_path *so_far,
         best->fit = fit;
 }
 
-/* Takes note of a structure that the access, which is to its beginning, copies: not one
- * that only aligns its union. */
+/* Notes a structure that the access, at its beginning, copies. A structure that only
+ * aligns its union does not count. */
 static void note_copied(struct search *search, uint32_t type_id,
                         const struct type_path *path)
 {
@@ -80,8 +81,8 @@ static void note_copied(struct search *search, uint32_t type_id,
         search->copied.size_bytes = type->size_bytes;
 }
 
-/* MEMBER as a bit-field, if the access also reads its neighbours. In debug information,
- * fields of whole bytes are no bit-fields. */
+/* MEMBER as a bit-field, if the access also reads its neighbours. Debug information does
+ * not describe bit-fields of whole bytes as such. */
 static struct member beside_bits(const struct search *search, const struct member *member,
                                  uint64_t offset_bytes)
 {
@@ -111,8 +112,7 @@ static bool has_bits(const struct search *search, const struct type *type,
         return bits;
 }
 
-/* Goes on from *WAY, which leads to TYPE, by its member INDEX. 0: it does not lie at
- * OFFSET_BYTES. */
+/* Continues *WAY, which leads to TYPE, into member INDEX. 0: it is elsewhere. */
 static int find_by_member(struct search *search, const struct type *type, uint32_t index,
                           bool bits, uint64_t offset_bytes, struct type_path *way)
 {
@@ -166,7 +166,7 @@ static int find_member(struct search *search, uint32_t type_id, uint64_t offset_
         return best.fit;
 }
 
-/* Whether the access is made for an item of TYPE_ID in an array. */
+/* Whether the access suits an item of TYPE_ID in an array. */
 static bool is_own_item(const struct search *search, uint32_t type_id)
 {
         return search->access->own_items &&
@@ -236,9 +236,9 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
         return fit;
 }
 
-/* Whether what lies there may be accessed in that way though its number is another: any
- * integer may be cut out of a wider number of floating point. So may bytes that share
- * their place with what PATH leads to, unless it is known that the access is to that. */
+/* Whether the access may belong to PATH's field although it shows another kind of number.
+ * An integer may be a part of a wider floating-point number. Bytes that overlap other
+ * fields may hold any kind, unless it is known that the access is to them. */
 static bool in_doubt(const struct search *search, const struct type_path *path)
 {
         const struct type_access *access = search->access;
@@ -248,7 +248,7 @@ static bool in_doubt(const struct search *search, const struct type_path *path)
                 (path->shared || !type_only_bytes(search->types, path->type, access)));
 }
 
-/* Adds to *SHARED all that is at the end of WAY, where members share their place. */
+/* Adds to *SHARED all fields at the end of WAY, where members overlap. */
 static void collect(struct search *search, const struct type_path *way,
                     struct type_shared *shared)
 {
@@ -274,10 +274,10 @@ static void collect(struct search *search, const struct type_path *way,
         search->nesting--;
 }
 
-/* Finds the best fit for ACCESS; if several fit, all go to *SHARED unless that is NULL.
+/* Finds the best fit for ACCESS. If several fit, all go to *SHARED unless that is NULL.
  * *COPIED is the innermost structure that begins there. Integer operations decide nothing
- * beside floating point, as programs use its bits too. At floating point alone, the type
- * is probably wrong. */
+ * between an integer and a floating-point field, because programs use the latter's bits
+ * too. If only floating point is there, the type is probably wrong. */
 static int find_accessed(const struct types *types, const struct string_pool *names,
                          uint32_t type, uint64_t offset_bytes,
                          const struct type_access *access, struct type_path *path,
@@ -293,7 +293,7 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         *path = (struct type_path){0};
         int fit = find(&search, type, offset_bytes, path);
 
-        if (fit == 0 && access->step_bytes > 0) { /* it counts none of the type's */
+        if (fit == 0 && access->step_bytes > 0) { /* it counts no items of the type */
                 any.step_bytes = 0;
                 return find_accessed(types, names, type, offset_bytes, &any, path, copied,
                                      shared);
@@ -317,7 +317,7 @@ static int find_accessed(const struct types *types, const struct string_pool *na
         return fit;
 }
 
-/* Whether the source has all of PATH. */
+/* Whether the source names all of PATH. */
 static bool is_named(const struct string_pool *names, const struct type_path *path,
                      const struct type_access *access)
 {

@@ -15,35 +15,35 @@ enum field_outcome {
         FIELD_WHOLE,   /* the type has no fields: a number or a pointer */
         FIELD_PADDING, /* nothing lies there */
         FIELD_BEYOND,  /* outside of the type */
-        FIELD_OPAQUE,  /* the type is not known inside */
+        FIELD_OPAQUE,  /* the type's fields are not known */
         FIELD_OTHER    /* the access contradicts the field */
 };
 
 /* The field at an offset. Array indexes are left out: NAME is "a.b[].c", and offset_bytes
- * is for index 0. If several fields share the place and fit, NAME lists them, see
- * type_path.h: "u.word|half". Fields of a base class have the innermost class in front
- * if other fields have the name: "Base::a". */
+ * is for index 0. If several overlapping fields fit, NAME lists them, see type_path.h:
+ * "u.word|half". Fields of a base class begin with the innermost class if other fields
+ * have the name: "Base::a". */
 struct field {
         uint32_t name; /* 0 unless FOUND */
-        uint32_t type; /* TYPE_NONE: SHARED ones have several */
+        uint32_t type; /* TYPE_NONE: several fields */
         uint64_t offset_bytes;
         uint64_t size_bytes;
         bool shared; /* NAME has several fields */
-        bool named;  /* the source has all of NAME */
+        bool named;  /* the source names all of NAME */
 };
 
-/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. Of a structure that
- * begins with bytes and is copied in larger pieces it is the structure. */
+/* Finds the field of TYPE at OFFSET_BYTES that ACCESS fits best. If a structure begins
+ * with bytes and is copied in larger pieces, the field is the structure. */
 enum field_outcome type_field(const struct types *types, struct string_pool *names,
                               uint32_t type, uint64_t offset_bytes,
                               const struct type_access *access, struct field *field);
 
-/* The type of what a pointer is loaded from there, without its name; TYPE_NONE when
- * nothing lies there, or more than one thing. */
+/* The type that a load of a pointer reads at OFFSET_BYTES in TYPE. TYPE_NONE if nothing
+ * lies there, or more than one thing. */
 uint32_t type_part(const struct types *types, uint32_t type, uint64_t offset_bytes);
 
-/* Whether STRIDE_BYTES further from OFFSET_BYTES in TYPE the same lies again: in the
- * next item of an array that the offset is in, or of an array of TYPE itself. */
+/* Whether TYPE has the same field again STRIDE_BYTES behind OFFSET_BYTES: in the next
+ * item of an array around the offset, or of an array of TYPE. */
 bool type_repeats(const struct types *types, uint32_t type, uint64_t offset_bytes,
                   uint64_t stride_bytes);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The offset is looked for in all arrays whose items the index may count. */
+/* Looks for the offset in all arrays whose items the index may count. */
 #include "type_index.h"
 
 #include "type_table.h"
 
-enum { ITEMS_LIMIT = 16 }; /* of an array, that are gone through one by one */
+enum { ITEMS_LIMIT = 16 }; /* of an array, that are tried separately */
 
 bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes)
 {
@@ -33,21 +33,21 @@ struct reach {
         enum index_outcome outcome;
         bool several;
         bool counts_all; /* the index may count whole ones of the outermost type */
-        bool constant;   /* the offset alone leads to a field outside of the array */
-        bool elsewhere;  /* with a constant in the index it leads to another array */
+        bool constant;  /* without an index, the offset is a field outside of the array */
+        bool elsewhere; /* with a constant index it is in another array */
         uint64_t at;
         unsigned work_left;
         unsigned nesting;
 };
 
-/* The way into a type. */
+/* The path into a type. */
 struct reach_way {
         uint64_t field; /* with every index 0 */
         uint64_t start; /* with the constant indexes */
-        uint64_t step;  /* of the others together */
-        bool counted;   /* the index asked about may count items of an array here */
-        bool any_item;  /* of an array whose items were not gone through */
-        bool in_array;  /* the outermost of all is */
+        uint64_t step;  /* of all other indexes together */
+        bool counted;   /* the index may count items of an array here */
+        bool any_item;  /* of an array whose items were not tried separately */
+        bool in_array;  /* the outermost array is on the path */
         uint64_t low;   /* from here */
         uint64_t high;  /* to here */
 };

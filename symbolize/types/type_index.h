@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an index into the arrays of a type leads. */
+/* The field that an index into the arrays of a type leads to. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_INDEX_H
 #define MEMLAG_SYMBOLIZE_TYPE_INDEX_H
 
@@ -12,12 +12,11 @@
  * unrolled by powers of two. Other multiples count something that TYPE is a part of. */
 bool type_counted_whole(const struct types *types, uint32_t type, uint64_t stride_bytes);
 
-/* Whether an index in steps of STRIDE_BYTES may count items of BYTES, or of an array in
- * these. */
+/* Whether an index with STRIDE_BYTES may count items of BYTES, or of an array in them. */
 bool type_counts(uint64_t stride_bytes, uint64_t bytes);
 
 enum index_outcome {
-        INDEX_OPEN,    /* it may lead to several fields, or to none that is known */
+        INDEX_OPEN,    /* several fields, or none that is known */
         INDEX_FOUND,   /* to one field only */
         INDEX_SHIFTED, /* the same, but OFFSET_BYTES is up to one item before its array */
 };
@@ -30,8 +29,7 @@ enum index_outcome type_indexed(const struct types *types, uint32_t type,
                                 int64_t offset_bytes, uint64_t stride_bytes,
                                 uint64_t access_bytes, uint64_t *found);
 
-/* The greatest common factor of A and B, by Euclid; of a number and 0 it is the number.
- */
+/* The greatest common divisor of A and B, by Euclid. With 0 it is the other number. */
 static inline uint64_t common_factor(uint64_t a, uint64_t b)
 {
         while (b) {

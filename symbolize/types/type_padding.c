@@ -20,7 +20,7 @@ struct cover {
         size_t capacity;
         unsigned work_left;
         unsigned nesting;
-        bool unknown; /* what some member covers */
+        bool unknown; /* the bytes of some member */
 };
 
 static int put_span(struct cover *cover, uint64_t start, uint64_t bytes)
@@ -50,8 +50,8 @@ static int cover_members(struct cover *cover, const struct type *type, uint64_t 
         return error;
 }
 
-/* Adds what TYPE_ID covers from START on: all behind it, if it is an array without a
- * length, which may go on in what would be padding. */
+/* Adds the bytes of TYPE_ID from START on. An array without a length covers everything
+ * behind START, because its items may continue in the padding. */
 static int cover_type(struct cover *cover, uint32_t type_id, uint64_t start)
 {
         const struct type *type =
@@ -79,7 +79,7 @@ static int cover_type(struct cover *cover, uint32_t type_id, uint64_t start)
         return put_span(cover, start, type->size_bytes);
 }
 
-/* What lies between the spans of COVER, which are sorted, and up to SIZE_BYTES. */
+/* Finds the gaps between the sorted spans of COVER, up to SIZE_BYTES. */
 static int find_between(const struct cover *cover, uint64_t size_bytes,
                         struct padding **found, size_t *count)
 {

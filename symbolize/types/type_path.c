@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Most tried paths are given up: only the final ones get names. */
+/* The search gives up most paths, so only the final ones get names. */
 #include "type_path.h"
 
 #include <stdio.h>
@@ -151,11 +151,10 @@ int type_fields(const struct types *types, struct string_pool *names, uint32_t t
 
 /* ---- names in the source ---- */
 
-/* The end is the last member, or the one before a "->": behind a pointer that is loaded
- * others follow. */
+/* The end is the last member, or the one before a "->": behind a loaded pointer, other
+ * members follow. */
 
-/* Whether NAME is the whole name that ends at END in MEMBERS; *BEGIN is the place of its
- * link. */
+/* Whether NAME is the whole name that ends at END in MEMBERS; *BEGIN: its link. */
 static bool ends_with(const char *members, size_t end, const char *name, size_t *begin)
 {
         size_t bytes = strlen(name);
@@ -166,8 +165,8 @@ static bool ends_with(const char *members, size_t end, const char *name, size_t 
         return members[*begin] == '.' || members[*begin] == '>';
 }
 
-/* The number of PATH's members, from its end, that MEMBERS has before END; *BEGIN is the
- * place of the first. */
+/* The number of PATH's members, from its end, that MEMBERS contains before END; *BEGIN
+ * becomes the position of the first. */
 static size_t named_before(const struct string_pool *names, const struct type_path *path,
                            const char *members, size_t end, size_t *begin)
 {
@@ -188,8 +187,8 @@ static size_t named_before(const struct string_pool *names, const struct type_pa
         return count;
 }
 
-/* Whether the member at BEGIN of MEMBERS is a variable's, or behind a pointer that is
- * loaded: not one of another member. */
+/* Whether the member at BEGIN of MEMBERS is a member of a variable or a loaded pointer's
+ * target, not of another member. */
 static bool is_first(const char *members, size_t begin)
 {
         if (members[begin] == '>')
@@ -199,9 +198,8 @@ static bool is_first(const char *members, size_t begin)
         return begin == 0 || members[begin - 1] == ':' || members[begin - 1] == ' ';
 }
 
-/* How much of PATH, from its end, MEMBERS name as source_expression() writes them: how
- * many members that lie in each other, 0 where not its end. FIRST: no more members may be
- * before. */
+/* The number of PATH's nested members, from its end, that MEMBERS names in the format of
+ * source_expression(). FIRST: no other members may precede them. */
 static size_t most_named(const struct string_pool *names, const struct type_path *path,
                          const char *members, bool first)
 {
@@ -220,8 +218,8 @@ static size_t most_named(const struct string_pool *names, const struct type_path
         return most;
 }
 
-/* Whether an expression there begins with PATH's last name. It may be a variable's, or a
- * member's: C++ needs no `this->`. */
+/* Whether an expression there begins with PATH's last name: a variable, or a member,
+ * because C++ needs no `this->`. */
 static bool may_be_first(const struct string_pool *names, const struct type_path *path,
                          const char *members)
 {
@@ -271,9 +269,9 @@ bool type_named_whole(const struct string_pool *names, const struct type_path *p
         return count > 0 && most_named(names, path, members, true) == count;
 }
 
-/* ---- fields that share their place and fit an access ---- */
+/* ---- overlapping fields that fit an access ---- */
 
-enum { NAMED = 8 }; /* more would be read by nobody */
+enum { NAMED = 8 }; /* nobody would read more */
 
 static uint32_t kept(const struct type_shared *shared)
 {
@@ -288,7 +286,7 @@ static bool only_bits(const struct type_shared *shared)
         return true;
 }
 
-/* Moves those with BYTES to the front; the rest keeps its order. */
+/* Moves the items of BYTES to the front; the rest keeps its order. */
 static void sort(struct type_shared *shared, uint32_t bytes)
 {
         uint32_t front = 0;
@@ -304,7 +302,7 @@ static void sort(struct type_shared *shared, uint32_t bytes)
         }
 }
 
-/* How much of NAME is before its last step. */
+/* The length of NAME before its last step. */
 static size_t before_last(const char *name)
 {
         const char *dot = strrchr(name, '.');
@@ -312,8 +310,7 @@ static size_t before_last(const char *name)
         return dot ? (size_t)(dot + 1 - name) : 0;
 }
 
-/* How much of their names the COUNT of TEXTS have in common before their last steps; 0
- * where more differs. */
+/* The common length of COUNT TEXTS, if only their last steps differ; else 0. */
 static size_t common(char *const *texts, uint32_t count)
 {
         size_t bytes = before_last(texts[0]);
@@ -365,7 +362,7 @@ static uint32_t make_name(struct string_pool *names, const struct type_shared *s
         return name;
 }
 
-/* The name of the type ID; 0: it could not be read, as a bit-field's. */
+/* The name of the type ID; 0 if it cannot be read, such as a bit-field's. */
 static uint32_t name_of(const struct types *types, uint32_t id)
 {
         return id < types->count ? types->items[id].name : 0;

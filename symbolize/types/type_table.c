@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A type that looks like one before it is put all the same, and points to the first. */
+/* A type that looks like an earlier one is added too, and points to the first. */
 #include "type_table.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static bool same_type(const void *context, const void *key, uint32_t position)
         return true;
 }
 
-/* Covers all properties of equal types: many types may have one name and size. */
+/* Covers all properties of a type, because many types may have one name and size. */
 static uint32_t type_hash(const struct types *types, const struct type *type,
                           const struct member *members)
 {
@@ -127,7 +127,7 @@ bool type_in_member(const struct types *types, const struct type *type, uint32_t
         if (offset_bytes < member->offset_bytes)
                 return false;
         if (bytes == 0 && index + 1 == type->member_count)
-                return type->kind == TYPE_STRUCT; /* an array that goes on */
+                return type->kind == TYPE_STRUCT; /* a flexible array */
         return offset_bytes - member->offset_bytes < bytes;
 }
 

@@ -16,10 +16,10 @@
 
 /* Limits for nested types: a file may nest them without end. */
 enum {
-        TYPE_DEPTH_LIMIT = 32,    /* members on the way to a field */
-        TYPE_NESTING_LIMIT = 256, /* types in types, those without a name too */
-        TYPE_SHARED_LIMIT = 64,   /* fields at one place that get names */
-        TYPE_FIELDS_LIMIT = 4096, /* that are listed of a type, or an index may lead to */
+        TYPE_DEPTH_LIMIT = 32,    /* members on the path to a field */
+        TYPE_NESTING_LIMIT = 256, /* types in types, also without a name */
+        TYPE_SHARED_LIMIT = 64,   /* overlapping fields that get names */
+        TYPE_FIELDS_LIMIT = 4096, /* listed of a type, or reached by an index */
         TYPE_WORK_LIMIT = 65536   /* types looked at for one question */
 };
 
@@ -39,7 +39,7 @@ struct member {
         uint64_t offset_bytes;
         uint32_t bit_offset; /* from offset_bytes on */
         uint32_t bit_size;   /* 0: no bit-field */
-        bool base;           /* a class, named where its fields' names do not suffice */
+        bool base; /* a base class, named where its fields' names are ambiguous */
 };
 
 struct type {
@@ -48,13 +48,13 @@ struct type {
         uint64_t size_bytes;
         uint32_t element;    /* of an array */
         bool is_complex;     /* of floating point: two numbers of half the size */
-        bool is_vector;      /* an array that compilers count with as one number */
+        bool is_vector;      /* an array that compilers treat as one number */
         bool partial;        /* a struct or union with members that are not listed */
         uint64_t items;      /* of an array; 0: not known, as at the end of a struct */
         size_t first_member; /* of a struct or union, in types.members */
         uint32_t member_count;
-        /* The first type that looks the same from outside: name, size and members.
-         * Pointers count as the same when they are spelled the same. */
+        /* The first type with the same name, size and members. Pointers are equal if
+         * their spelling is. */
         uint32_t canonical;
 };
 
@@ -73,10 +73,10 @@ int types_put(struct types *types, const struct type *type, const struct member 
 /* Frees what TYPES owns; it can be filled anew. */
 void types_free(struct types *types);
 
-/* The size of TYPE; 0 where it has none that is known. */
+/* The size of TYPE; 0: none, or unknown. */
 uint64_t type_size(const struct types *types, uint32_t type);
 
-/* Its kind; TYPE_OPAQUE where there is no such type. */
+/* Its kind; TYPE_OPAQUE if there is no such type. */
 enum type_kind type_kind(const struct types *types, uint32_t type);
 
 /* Whether TYPE is a number or a pointer. */
@@ -85,17 +85,17 @@ bool type_is_single(const struct types *types, uint32_t type);
 /* Whether TYPE is a struct or union. */
 bool type_has_fields(const struct types *types, uint32_t type);
 
-/* Whether A and B look the same from outside. */
+/* Whether A and B have one canonical type. */
 bool type_same(const struct types *types, uint32_t a, uint32_t b);
 
-/* Whether OFFSET_BYTES, from the start of TYPE, a struct or union, lie in its member
- * INDEX. An array at the end of a struct, without a length, goes on. */
+/* Whether member INDEX of TYPE, a struct or union, contains OFFSET_BYTES. A flexible
+ * array at the end has no limit. */
 bool type_in_member(const struct types *types, const struct type *type, uint32_t index,
                     uint64_t offset_bytes);
 
-/* Whether the last field of TYPE is an array that goes on after the end. */
+/* Whether the last field of TYPE is a flexible array. */
 bool type_open_ended(const struct types *types, uint32_t type);
-/* The same, and finds where that array begins, and what its items are. */
+/* The same; also finds the array's start and item type. */
 bool type_open_array(const struct types *types, uint32_t type, uint64_t *offset_bytes,
                      uint32_t *item);
 
