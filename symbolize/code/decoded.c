@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps keep only what most questions need; few ask for more. */
+/* A flow_step keeps the data that most questions need; others decode again. */
 #include "decoded.h"
 
 bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count)

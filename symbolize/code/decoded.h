@@ -13,11 +13,10 @@ struct decoded {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Decodes the instruction that BYTES, COUNT of them, begin with. False: there is none. */
+/* Decodes the first instruction in COUNT BYTES. False: there is none. */
 bool decoded_bytes(struct decoded *decoded, const uint8_t *bytes, size_t count);
 
-/* Whether the last two operands are one register, as where it is set to zero or tested.
- */
+/* Whether the last two operands are one register, as in a test of a register. */
 bool decoded_reads_twice(const struct decoded *decoded);
 
 /* Decodes STEP of CODE again from its file. False: it cannot be read. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Only the ranges that the debug information gives the function are read; jumps that
- * leave them lead nowhere. */
+/* Reads only the ranges that the debug information gives the function. A jump out of them
+ * has no target block. */
 #include "flow_code.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "append.h"
 
 /* Limits for one function's memory and work (a step takes some 80 bytes); only generated
- * code comes near. A larger function is not followed at all. Neither is one that cannot
- * be decoded to its end, as its jumps would be missing. */
+ * code comes near. A larger function is not analysed. A function that cannot be decoded
+ * to its end is not analysed either, because some of its jumps would be missing. */
 enum { CODE_BYTES_LIMIT = 1 << 20, STEPS_LIMIT = 3 << 17, BLOCKS_LIMIT = 1 << 15 };
 
 static int add_step(struct flow_code *code, uint64_t vaddr,
@@ -22,7 +22,7 @@ static int add_step(struct flow_code *code, uint64_t vaddr,
                       (struct flow_step){vaddr, *instruction});
 }
 
-/* The COUNT BYTES are of VADDR. */
+/* Decodes COUNT BYTES of code at VADDR. */
 static int decode(struct flow_code *code, const uint8_t *bytes, size_t count,
                   uint64_t vaddr)
 {
@@ -49,7 +49,7 @@ static int decode_range(void *context, uint64_t low, uint64_t high)
         const struct elf_file *file = code->file;
         uint64_t *budget = &reading->dwarf->code_budget;
 
-        /* Where no code is loaded there is none, as where the linker left a part out. */
+        /* No code is loaded there: the linker left the part out. */
         if (!elf_file_has_code(file, low) || high <= low)
                 return 0;
         size_t count = high - low;
@@ -106,7 +106,7 @@ size_t flow_code_next(const struct flow_code *code, size_t step)
                    : SIZE_MAX;
 }
 
-/* Marks where blocks begin: at 0, after jumps and where they lead. */
+/* Marks the first steps of blocks: number 0, targets of jumps, steps behind jumps. */
 static void mark_leaders(const struct flow_code *code, bool *leaders)
 {
         for (size_t i = 0; i < code->step_count; i++) {

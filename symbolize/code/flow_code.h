@@ -17,8 +17,8 @@ struct flow_block {
         size_t first; /* step */
         size_t count;
         size_t next[2]; /* blocks; SIZE_MAX: none */
-        bool orphan;    /* nothing is seen to lead there */
-        bool indirect;  /* ends in a jump to anywhere */
+        bool orphan;    /* no known path leads there */
+        bool indirect;  /* ends with an indirect jump */
 };
 
 struct flow_code {
@@ -36,16 +36,15 @@ int flow_code_read(struct flow_code *code, struct dwarf_file *dwarf,
                    const struct elf_file *file, Dwarf_Die *function);
 void flow_code_free(struct flow_code *code);
 
-/* The step that begins at VADDR, and the one that it lies in; SIZE_MAX: none. */
+/* The step that begins at VADDR, and the step that contains it; SIZE_MAX: none. */
 size_t flow_code_at(const struct flow_code *code, uint64_t vaddr);
 size_t flow_code_around(const struct flow_code *code, uint64_t vaddr);
 /* Whether STEP begins where the one before it ends. */
 bool flow_code_follows(const struct flow_code *code, size_t step);
-/* The step that comes after STEP, of a branch the one without a jump; SIZE_MAX: none, or
- * it is not known. */
+/* The step after STEP, for a branch without the jump; SIZE_MAX: none, or unknown. */
 size_t flow_code_next(const struct flow_code *code, size_t step);
 
-/* The first step at VADDR or after; the number of all: none. */
+/* The first step at VADDR or after it; the number of all steps if there is none. */
 size_t flow_code_from(const struct flow_code *code, uint64_t vaddr);
 /* The block that STEP is in. */
 size_t flow_code_block(const struct flow_code *code, size_t step);

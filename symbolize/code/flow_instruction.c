@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps Zydis' operands to the few operations that matter for pointers. Any other
- * instruction still tells which registers it changes. */
+/* Maps Zydis' operands to the few operations that matter for pointers. For any other
+ * instruction, only the changed registers are known. */
 #include "flow_instruction.h"
 
 #include "decoded.h"
@@ -34,7 +34,7 @@ static uint8_t whole_register(const ZydisDecodedOperand *operand)
                    : REGISTER_OTHER;
 }
 
-/* The number of the register that OPERAND is the lower half of, else REGISTER_OTHER. */
+/* The number of the register whose lower half OPERAND is, else REGISTER_OTHER. */
 static uint8_t half_register(const ZydisDecodedOperand *operand)
 {
         return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -43,7 +43,7 @@ static uint8_t half_register(const ZydisDecodedOperand *operand)
                    : REGISTER_OTHER;
 }
 
-/* NAME's bit in a mask of registers; 0: not a general one. */
+/* NAME's bit in a mask of general registers; 0: another register. */
 static uint32_t register_bit(ZydisRegister name)
 {
         uint8_t number = instruction_register(name);
@@ -75,16 +75,15 @@ static bool makes_number(ZydisMnemonic mnemonic)
         }
 }
 
-/* Whether Zydis names the base of a memory operand though the instruction also moves it.
- */
+/* Whether the instruction moves the base of its operand, although Zydis names it. */
 static bool moves_bases(const struct decoded *decoded)
 {
         return decoded->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP ||
                decoded->instruction.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
-/* Registers that are written by half have zeros in the other: no address is so small.
- * Zydis does not name the result of a system call. */
+/* A write of a register's lower half clears the upper half: no address is so small. Zydis
+ * does not name the result of a system call. */
 static void set_written(struct instruction *result, const struct decoded *decoded)
 {
         bool all = makes_number(decoded->instruction.mnemonic);
@@ -112,8 +111,8 @@ static void set_written(struct instruction *result, const struct decoded *decode
 
 /* ---- memory ---- */
 
-/* The operand whose address the instruction is about: written out rather than implied
- * (push, call), read rather than written (movs). NULL: none. */
+/* The memory operand of the instruction. An explicit operand comes before an implied one
+ * (push, call), a read one before a written one (movs). NULL: none. */
 static const ZydisDecodedOperand *memory_of(const struct decoded *decoded)
 {
         const ZydisDecodedOperand *found = NULL;
@@ -135,7 +134,7 @@ static const ZydisDecodedOperand *memory_of(const struct decoded *decoded)
         return found;
 }
 
-/* Whether it writes where RDI points, too, beside the operand MEMORY (movs). */
+/* Whether the instruction writes at RDI, too, besides the operand MEMORY (movs). */
 static bool copies_memory(const struct decoded *decoded,
                           const ZydisDecodedOperand *memory)
 {
@@ -176,8 +175,8 @@ static void set_memory(struct instruction *result, const struct decoded *decoded
         result->writes_memory = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
-/* Whether MNEMONIC converts one integer to floating point; Zydis reports 8 bytes as two.
- */
+/* Whether MNEMONIC converts one integer to floating point. Zydis takes 8 bytes for
+ * two. */
 static bool converts_one(ZydisMnemonic mnemonic)
 {
         return mnemonic == ZYDIS_MNEMONIC_CVTSI2SS ||
@@ -186,7 +185,7 @@ static bool converts_one(ZydisMnemonic mnemonic)
 
 /* ---- operations ---- */
 
-/* OPERATION from register FROM to TO, with CONSTANT, where both are known here. */
+/* Sets OPERATION from register FROM to TO, with CONSTANT, if both registers are known. */
 static void set(struct instruction *result, enum operation operation, uint8_t to,
                 uint8_t from, int64_t constant)
 {
@@ -263,7 +262,7 @@ static void set_jump(struct instruction *result, const struct decoded *decoded,
         }
 }
 
-/* Of instructions for integers of 4 bytes, and what extends these. */
+/* For instructions on integers of 4 bytes, and their extensions to 8 bytes. */
 static void set_half_operation(struct instruction *result, const struct decoded *decoded)
 {
         const ZydisDecodedOperand *first = &decoded->operands[0];
@@ -385,7 +384,7 @@ static void set_operation(struct instruction *result, const struct decoded *deco
                     second->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     first->reg.value == second->reg.value && first->size >= 32) {
                         set(result, OPERATION_CONSTANT, part, part, 0);
-                        result->modified = 0; /* it is made of nothing */
+                        result->modified = 0; /* the old values do not matter */
                 }
                 break;
         case ZYDIS_MNEMONIC_PUSH:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The effect of one x86-64 instruction on memory and general registers, for following
+/* The effect of one x86-64 instruction on memory and general registers, for data flow of
  * pointers. Pure decoding: knows no programs and no types. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_INSTRUCTION_H
 #define MEMLAG_SYMBOLIZE_FLOW_INSTRUCTION_H
@@ -17,12 +17,11 @@ enum {
         REGISTER_RBP = 6,
         REGISTER_RSP = 7,
         REGISTER_COUNT = 16,
-        REGISTER_OTHER = 16, /* a vector register as index, or one unknown here */
+        REGISTER_OTHER = 16, /* a vector register as index, or an unknown one */
         REGISTER_NONE = 17
 };
 
-/* A mask of those that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1).
- */
+/* The registers that a call need not preserve (System V ABI, AMD64 supplement, 3.2.1). */
 enum { CALL_CLOBBERED = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 0xf << 8 };
 
 enum operation {
@@ -51,7 +50,7 @@ enum operation {
         OPERATION_JUMP,          /* to TARGET */
         OPERATION_BRANCH,        /* to TARGET or on */
         OPERATION_JUMP_INDIRECT, /* to anywhere */
-        OPERATION_END            /* return, trap: does not go on */
+        OPERATION_END            /* return or trap: nothing follows */
 };
 
 struct memory_operand {
@@ -59,8 +58,7 @@ struct memory_operand {
         uint8_t index;
         uint8_t scale;
         bool thread_local; /* relative to the thread pointer (fs) */
-        /* Without a base also an absolute address; RIP-relative operands are turned
-         * into those. */
+        /* Absolute if there is no base. RIP-relative operands become absolute. */
         int64_t displacement;
 };
 
@@ -71,7 +69,7 @@ struct instruction {
         uint8_t source;
         uint32_t written;  /* mask of general registers that change in any way */
         uint32_t modified; /* written registers whose new value depends on the old one */
-        uint32_t numbers;  /* written registers that then hold no address */
+        uint32_t numbers;  /* written registers that hold no address afterwards */
         int64_t immediate;
         uint64_t target; /* of a direct jump, branch or call; 0: none */
         bool has_memory;
@@ -80,15 +78,15 @@ struct instruction {
         bool writes_memory;
         bool copies;   /* copies to RDI's target */
         bool vector;   /* several numbers at once, of any kind */
-        bool repeated; /* by a prefix, from the operand's place on */
+        bool repeated; /* by a prefix, from the operand on */
 };
 
-/* Decodes the instruction at VADDR from BYTES, COUNT of them. False: there is none. */
+/* Decodes the instruction at VADDR from COUNT BYTES. False: there is none. */
 bool instruction_decode(struct instruction *instruction, const uint8_t *bytes,
                         size_t count, uint64_t vaddr);
 
-/* The number of the general register that NAME, one of Zydis' registers, is a part of;
- * REGISTER_NONE for none, REGISTER_OTHER for others. */
+/* The general register that contains NAME, one of Zydis' registers. REGISTER_NONE for
+ * none, REGISTER_OTHER for others. */
 uint8_t instruction_register(unsigned name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A call goes to the function, to a stub of the linkage table with its name, or through a
- * word that the dynamic linker fills in. */
+/* A call goes to the function, to its stub in the linkage table, or through a word that
+ * the dynamic linker fills in. */
 #include "memory_function.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ enum memory_function memory_function(const char *name)
         return MEMORY_NONE;
 }
 
-/* The memory function that is called. Only the C library's counts: others of that name
- * may order their arguments differently. */
+/* The memory function called NAME. Only the C library's counts: another function of that
+ * name may have other arguments. */
 static enum memory_function called_function(const char *name)
 {
         static const char *const allocators[] = {"calloc", "__calloc", "__libc_calloc"};

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most work for one access, and for a function with all of its accesses: only
- * generated code takes so many instructions. */
+/* Limits of the work for one access, and for all accesses of a function. Only generated
+ * code reaches them. */
 enum { WORK_LIMIT = 1 << 20, FUNCTION_WORK_LIMIT = 1 << 26, DEPTH_LIMIT = 16 };
 
 const char *address_pattern_name(enum pattern_kind kind)
@@ -21,13 +21,13 @@ const char *address_pattern_name(enum pattern_kind kind)
         return names[kind];
 }
 
-/* ---- what an address depends on ---- */
+/* ---- the sources of an address ---- */
 
 /* The instructions that an address depends on. */
 struct sources {
         size_t *steps;
         size_t count;
-        bool *met; /* by the number of the step from the function's first */
+        bool *met; /* by step, from the function's first */
         bool mixed;
         bool unknown;
 };
@@ -61,7 +61,7 @@ static bool loads(const struct pattern_loop *loop, size_t step)
         return loop_values_at(loop, step)->reads_memory && !loop_is_slot(loop, step);
 }
 
-/* Finds all that the address of STEP depends on. */
+/* Finds all instructions that the address of STEP depends on. */
 static void find_sources(struct loop_search *search, struct sources *sources, size_t step)
 {
         const struct pattern_loop *loop = search->loop;
@@ -94,7 +94,7 @@ static bool defined_once(struct loop_search *search, struct value_term term, siz
         return !found->mixed;
 }
 
-/* Whether STEP's result is its own of the iteration before plus a constant, *SUM. */
+/* Whether STEP adds a constant, *SUM, to its result of the previous iteration. */
 static bool counts(struct loop_search *search, size_t step, int64_t *sum)
 {
         size_t at = step;
@@ -120,13 +120,13 @@ static bool counts(struct loop_search *search, size_t step, int64_t *sum)
         return false;
 }
 
-/* A longer stride is of a product that 32 bits do not hold. */
+/* Whether CHANGE fits into 32 bits. A product that overflows gives longer strides. */
 static bool is_stride(int64_t change)
 {
         return change >= INT32_MIN && change <= INT32_MAX;
 }
 
-/* How much SUBJECT before STEP changes from iteration to iteration. False: not known. */
+/* *CHANGE becomes the change of TERM before STEP in each iteration. False: not known. */
 static bool change_of(struct loop_search *search, struct value_term term, size_t step,
                       int depth, int64_t *change)
 {
@@ -245,7 +245,7 @@ static int find(struct pattern_loop *loop, size_t step, struct address_pattern *
         return error;
 }
 
-/* Whether loops may be unseen: a switch jumps by a table. */
+/* Whether loops may be hidden, because a switch jumps by a table. */
 static bool jumps_anywhere(const struct flow_code *code)
 {
         for (size_t i = 0; i < code->block_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Zydis names all operands, also the hidden ones. */
+/* Zydis gives all operands, also the hidden ones. */
 #include "instruction_values.h"
 
 #define BIT(value) (UINT64_C(1) << (value))
@@ -49,7 +49,8 @@ static void add_register(struct instruction_values *values,
                          const ZydisDecodedOperand *operand)
 {
         const uint64_t bit = instruction_value(operand->reg.value);
-        /* What remains of the register: of one or two bytes, or after a condition. */
+        /* Parts of the register keep their value: a write of one or two bytes, or a
+         * conditional one. */
         const bool part = (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
                           (instruction_register(operand->reg.value) < REGISTER_COUNT &&
                            operand->size < 32);
@@ -77,7 +78,7 @@ static void add_memory(struct instruction_values *values,
             (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
-/* Whether it sets a register to zero, whatever that was. */
+/* Whether the instruction combines a register with itself to clear it. */
 static bool clears(const struct decoded *decoded)
 {
         switch (decoded->instruction.mnemonic) {
@@ -135,7 +136,7 @@ static void add_address(struct instruction_values *values,
         values->constant += operand->mem.disp.value;
 }
 
-/* Shifts by a constant, and products with one. */
+/* Adds a shift by a constant, or a product with one. */
 static void add_product(struct instruction_values *values, const struct decoded *decoded)
 {
         const ZydisDecodedOperand *operands = decoded->operands;
@@ -186,7 +187,7 @@ static void find_terms(struct instruction_values *values, const struct decoded *
         default:
                 values->linear = false;
         }
-        /* Not a part of a register. */
+        /* A write of a part of a register is not linear. */
         values->linear &= operands[0].size >= 32;
 }
 
@@ -205,7 +206,7 @@ bool instruction_values_read(struct instruction_values *values,
                 const bool hidden =
                     operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 
-                /* Calls and pushes bring the stack pointer back. */
+                /* Calls and pushes restore the stack pointer. */
                 if (stack && hidden)
                         continue;
                 if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which registers an instruction reads and writes, and what it computes of them where
- * this is linear. Pure decoding. */
+/* The registers that an instruction reads and writes, and its result if that is a linear
+ * function. Pure decoding. */
 #ifndef MEMLAG_SYMBOLIZE_INSTRUCTION_VALUES_H
 #define MEMLAG_SYMBOLIZE_INSTRUCTION_VALUES_H
 
 #include "decoded.h"
 
-/* Numbers of registers here, which are bits in masks: general registers have their DWARF
- * numbers. */
+/* Numbers of registers, used as bits in masks; general ones as in DWARF. */
 enum {
         VALUE_VECTORS = REGISTER_COUNT, /* and on: 32 vector registers */
         VALUE_FLAGS = VALUE_VECTORS + 32,
@@ -22,10 +21,10 @@ struct value_term {
 };
 
 struct instruction_values {
-        uint64_t reads;   /* that the results depend on; without the address */
+        uint64_t reads;   /* for the results, not for the address */
         uint64_t address; /* of the memory operand */
         uint64_t writes;
-        bool unknown; /* what is written depends on more than is read here */
+        bool unknown; /* the result depends on more than the instruction reads here */
         bool reads_memory;
         bool writes_memory;
         /* The only result is the sum of TERMS and CONSTANT. */
@@ -35,7 +34,7 @@ struct instruction_values {
         int64_t constant;
 };
 
-/* The bit of the register that NAME is a part of; 0: of another kind, or none. */
+/* The bit of the register that contains NAME; 0: another kind of register, or none. */
 uint64_t instruction_value(ZydisRegister name);
 
 /* False: STEP of CODE cannot be read. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of the innermost loop around a block is on every cycle through the block. So
- * the blocks of one cycle are tried, and the smallest loop is taken. */
+/* The header of the innermost loop around a block is on every cycle through the block.
+ * Therefore the blocks of one cycle are tried as header, and the smallest loop wins. */
 #include "loop_definitions.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 enum {
         STEPS_LIMIT = 1 << 13,  /* only generated code has larger loops */
         ROUND_LIMIT = 4096,     /* instructions of an iteration */
-        SEARCH_LIMIT = 1 << 20, /* blocks, gone over for each block of a cycle */
-        LOOP_BODY_WORK = 64     /* about how often all blocks are gone over in it */
+        SEARCH_LIMIT = 1 << 20, /* blocks, read again for each block of a cycle */
+        LOOP_BODY_WORK = 64     /* about how often it reads all blocks */
 };
 
 /* ---- paths ---- */
@@ -19,7 +19,7 @@ enum {
 struct path_search {
         const struct flow_code *code;
         size_t *queue;
-        size_t *parents; /* of reached blocks; SIZE_MAX: a first one */
+        size_t *parents; /* of reached blocks; SIZE_MAX: a start */
         bool *reached;
 };
 
@@ -50,8 +50,7 @@ static void reach(struct path_search *search, size_t block, size_t parent, size_
         search->queue[(*count)++] = block;
 }
 
-/* Reaches what follows the COUNT blocks of the queue, in breadth, but nothing behind
- * STOP. */
+/* Reaches the successors of the queue's COUNT blocks, but not behind STOP. */
 static void spread(struct path_search *search, size_t count, size_t stop)
 {
         for (size_t at = 0; at < count; at++) {
@@ -62,7 +61,7 @@ static void spread(struct path_search *search, size_t count, size_t stop)
         }
 }
 
-/* Reaches all blocks that a path leads to from outside of the loop of HEADER. */
+/* Reaches all blocks that a path from outside leads to without passing HEADER. */
 static void spread_past(struct path_search *search, size_t entry, size_t header)
 {
         size_t count = 0;
@@ -78,8 +77,8 @@ static void spread_past(struct path_search *search, size_t entry, size_t header)
         spread(search, count, header);
 }
 
-/* Sets INSIDE for the loop of HEADER: blocks that no path leads to past HEADER, and that
- * lead back to it. Returns their number. */
+/* Sets INSIDE for the loop of HEADER: blocks that every path reaches through HEADER and
+ * that lead back to it. Returns their number. */
 static size_t fill(struct path_search *search, size_t entry, size_t header, bool *inside)
 {
         const struct flow_code *code = search->code;
@@ -107,8 +106,8 @@ static size_t fill(struct path_search *search, size_t entry, size_t header, bool
 
 /* ---- the loop ---- */
 
-/* Sets the header of BODY; INSIDE is room for as many blocks as the code has. 0,
- * -E2BIG or -ENOMEM. */
+/* Sets the header of BODY. INSIDE has room for all blocks of the code. 0, -E2BIG or
+ * -ENOMEM. */
 static int choose(struct loop_body *body, struct path_search *search, size_t entry,
                   size_t block, bool *inside)
 {
@@ -144,7 +143,7 @@ static int choose(struct loop_body *body, struct path_search *search, size_t ent
 }
 
 /* Finds the innermost loop around BLOCK of CODE, a function that begins with block ENTRY.
- * 0, -E2BIG: that would take too long, or -ENOMEM; freed in any case. */
+ * 0, -E2BIG if that takes too long, or -ENOMEM; freed in any case. */
 static int loop_body_find(struct loop_body *body, const struct flow_code *code,
                           size_t entry, size_t block)
 {
@@ -177,7 +176,7 @@ static void loop_body_free(struct loop_body *body)
         *body = (struct loop_body){.header = SIZE_MAX};
 }
 
-/* ---- the shortest way round ---- */
+/* ---- the shortest cycle ---- */
 
 static bool calls(const struct flow_code *code, size_t first, size_t count)
 {
@@ -187,8 +186,8 @@ static bool calls(const struct flow_code *code, size_t first, size_t count)
         return false;
 }
 
-/* Improves the distances AT of BODY's blocks from the start of block FROM, in
- * instructions; returns whether one became shorter. */
+/* Improves AT, the distances of BODY's blocks from the start of block FROM in
+ * instructions. Returns whether one became shorter. */
 static bool shorten(const struct loop_body *body, size_t from, uint32_t *at)
 {
         const struct flow_code *code = body->code;
@@ -214,7 +213,7 @@ static bool shorten(const struct loop_body *body, size_t from, uint32_t *at)
         return shorter;
 }
 
-/* The fewest instructions from block FROM of BODY round to it. 0: every path calls a
+/* The fewest instructions on a cycle through block FROM of BODY. 0: every cycle calls a
  * function, or has too many instructions. */
 static uint32_t loop_body_shortest(const struct loop_body *body, size_t from)
 {
@@ -346,7 +345,7 @@ static void spend(struct loop_search *search, uint64_t work)
         search->work_left -= work < search->work_left ? work : search->work_left;
 }
 
-/* Looks also in what leads to BLOCK. To read an edge is less work than an instruction. */
+/* Looks also in BLOCK's predecessors. Reading an edge is little work. */
 static void look_before(struct loop_search *search, size_t block)
 {
         const struct loop_body *body = &search->loop->body;
@@ -360,7 +359,7 @@ static void look_before(struct loop_search *search, size_t block)
         }
 }
 
-/* Looks in BLOCK, backwards from before STEP, and then in the blocks before it. */
+/* Searches BLOCK backwards from STEP, then the blocks before it. */
 static void look_in(struct loop_search *search, size_t block, size_t step,
                     struct loop_definitions *found)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The number is followed through copies in registers, up to the next branch. Its first
- * use decides: floating-point arithmetic, a conversion or the order of integers, or an
- * address. Other integer operations are done on the bits of floating point, too. */
+/* Follows the number through copies in registers, up to the next branch. The first use
+ * decides: floating-point arithmetic, a conversion or comparison of integers, or an
+ * address. Programs do other integer operations with the bits of floating point, too. */
 #include "number_use.h"
 
 #include "instruction_values.h"
 
 enum { STEPS_LIMIT = 32, POINTER_BYTES = 8 };
 
-/* Where the number is. */
+/* The location of the number. */
 struct held {
         uint32_t bytes;
-        bool in_memory; /* it is what the instruction's own operand reads */
+        bool in_memory; /* the instruction's memory operand reads it */
         uint64_t registers;
 };
 
@@ -54,10 +54,9 @@ static const ZydisDecodedOperand *reader(const struct held *held,
         return NULL;
 }
 
-/* ---- what an instruction shows ---- */
+/* ---- evidence of an instruction ---- */
 
-/* Whether it counts with numbers of floating point: not when it moves them or mixes them
- * with others, or changes their bits. */
+/* Whether it does floating-point arithmetic, not a move, shuffle or bit operation. */
 static bool is_real(const struct decoded *decoded)
 {
         static const ZydisMnemonic counting[] = {
@@ -77,8 +76,8 @@ static bool is_real(const struct decoded *decoded)
         }
 }
 
-/* What DECODED counts with is one number of floating point or several: where several
- * operands read it, the one that is surest. */
+/* Notes that DECODED computes with one floating-point number or several. If several
+ * operands read it, the surest decides. */
 static void take_real(const struct decoded *decoded, const struct held *held,
                       struct type_access *access)
 {
@@ -98,10 +97,10 @@ static void take_real(const struct decoded *decoded, const struct held *held,
         }
 }
 
-/* Floating point as an address would lead out of any memory. */
+/* A floating-point number as an address would be outside of any memory. */
 static bool is_address(const struct decoded *decoded, const struct held *held)
 {
-        /* The vector of indexes of a gather is no number but several. */
+        /* The index vector of a gather contains several numbers, not one. */
         const uint64_t general = held->registers & ((UINT64_C(1) << VALUE_VECTORS) - 1);
 
         for (size_t i = 0; i < decoded->instruction.operand_count; i++) {
@@ -129,8 +128,8 @@ static bool orders(const struct flow_code *code, size_t at)
                    (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF);
 }
 
-/* Whether instruction AT orders or converts all of the integer in OPERAND. Programs do so
- * with parts of floating point, too. */
+/* Notes if instruction AT compares or converts the whole integer in OPERAND. Programs do
+ * that with parts of floating point, too. */
 static void take_integer(const struct flow_code *code, size_t at,
                          const struct decoded *decoded,
                          const ZydisDecodedOperand *operand, const struct held *held,
@@ -169,7 +168,8 @@ static bool halves(ZydisMnemonic mnemonic)
                mnemonic == ZYDIS_MNEMONIC_VEXTRACTI128;
 }
 
-/* Also where the sign of a number of floating point is changed, which is one after it. */
+/* Whether DECODED copies the number. A changed sign of a floating-point number counts as
+ * a copy, too. */
 static bool copies(const struct decoded *decoded)
 {
         static const ZydisMnemonic moves[] = {
@@ -185,9 +185,9 @@ static bool copies(const struct decoded *decoded)
                 !decoded_reads_twice(decoded));
 }
 
-/* What DECODED copies of the number from FROM, and what it overwrites. A general register
- * that gets the number from a vector register, or the other way, has it as another kind.
- */
+/* Applies the copy and the overwrites of DECODED to the registers that hold the number.
+ * FROM is the operand that reads it. A number copied between a general register and a
+ * vector register counts as another kind. */
 static void copy(const struct flow_step *step, const struct decoded *decoded,
                  const ZydisDecodedOperand *from, struct held *held)
 {
@@ -209,10 +209,10 @@ static void copy(const struct flow_step *step, const struct decoded *decoded,
                 held->registers |= target;
 }
 
-/* ---- the ways on ---- */
+/* ---- following instructions ---- */
 
-/* Goes on over step number AT, which does not jump. False: it uses the number, or has the
- * last of it. */
+/* Continues over step number AT, which does not jump. False: it uses the number, or
+ * overwrites the last copy. */
 static bool pass(const struct flow_code *code, size_t at, struct held *held,
                  struct type_access *access)
 {
