@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Function by function: each one's flow is made once for all its places. */
+/* One data-flow analysis of a function serves all its places. */
 #include "accesses.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "type_table.h"
 #include "unit_kind.h"
 
-/* Tells which function or variable an address or a word of a file belongs to. */
+/* Names the function or variable that an address or a word of a file belongs to. */
 struct linkage {
         const struct symbol_table *symbols;
         struct relocations slots;
@@ -76,7 +76,7 @@ static int find_in_function(struct type_reader *reader, const struct elf_file *f
         return error;
 }
 
-/* But for the names of thread-local variables. */
+/* Answers everything except the names of thread-local variables. */
 static int find_in_functions(struct type_reader *reader, const struct elf_file *file,
                              const struct linkage *linkage, struct access **accesses,
                              size_t count)
@@ -109,8 +109,7 @@ static bool in_thread(const struct access *access)
                access->flow.outcome == FLOW_FOUND && place_in_thread(&access->flow.place);
 }
 
-/* Whether an index from the start of a variable of TYPE counts its items, which are
- * *ITEM_BYTES. */
+/* Whether an index from the start of a variable of TYPE counts its items. */
 static bool counts_items(const struct types *types, uint32_t type, uint64_t stride_bytes,
                          uint64_t *item_bytes)
 {
@@ -123,7 +122,7 @@ static bool counts_items(const struct types *types, uint32_t type, uint64_t stri
 }
 
 /* Finds the variable at FLOW's place. An offset to an index (a[i - 1]) may lead into the
- * variable before, so an array must begin there. FIXED: the code has the variables'
+ * preceding variable, so an array must begin there. FIXED: the code has the variables'
  * addresses as constants. An index may then count from an array's end, unless FILE has no
  * room for a second array. */
 static void take_variable(const struct types *types, const struct elf_file *file,
@@ -178,8 +177,8 @@ static int name_thread_variables(struct type_reader *reader, const struct elf_fi
         return error;
 }
 
-/* Functions of GNU's library, of older versions too, and of LLVM's, by what stands before
- * the type and behind it. */
+/* Allocation functions of GNU's library, also of older versions, and of LLVM's: the texts
+ * before and behind the type's name. */
 static const struct {
         const char *before;
         const char *after;
@@ -192,7 +191,7 @@ static const struct {
     {"std::__1::make_unique<", "[]>"},
 };
 
-/* What follows PREFIX in TEXT; NULL: it does not begin with that. */
+/* The rest of TEXT behind PREFIX; NULL: it does not begin with PREFIX. */
 static const char *behind(const char *text, const char *prefix)
 {
         size_t length = strlen(prefix);
@@ -200,7 +199,7 @@ static const char *behind(const char *text, const char *prefix)
         return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* Whether FUNCTION allocates items of a type with the name ITEM. */
+/* Whether FUNCTION allocates items of the type named ITEM. */
 static bool allocates(const char *function, const char *item)
 {
         for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
@@ -214,9 +213,8 @@ static bool allocates(const char *function, const char *item)
         return false;
 }
 
-/* Whether the call at PLACE, which has names, allocates items of TYPE: in
- * std::allocator<TYPE>::allocate(), std::make_unique<TYPE[]>() or a function inlined into
- * these. */
+/* Whether the call at PLACE allocates items of TYPE: in std::allocator<TYPE>::allocate(),
+ * std::make_unique<TYPE[]>() or a function inlined into these. */
 static bool allocated_items(const struct code_frames *frames,
                             const struct code_place *place, const struct types *types,
                             const struct string_pool *names, uint32_t type)

@@ -9,10 +9,10 @@
 #include "symbol_table.h"
 
 struct access {
-        const struct code_place *code; /* the question: a place that has been named */
+        const struct code_place *code; /* the question: a place with names */
         enum flow_question question;
         int64_t cfa_offset_bytes; /* of a FLOW_FRAME */
-        bool traced;              /* the state of the analysis is printed */
+        bool traced;              /* print the state of the analysis */
         bool asked;               /* FLOW is the answer */
         struct flow_answer flow;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A question about an instruction is answered from the state that holds before it on
- * all ways that lead there. */
+/* Answers a question about an instruction from the joined state of all paths to it. */
 #include "answers.h"
 
 #include <errno.h>
@@ -16,8 +15,8 @@
 #include "type_table.h"
 #include "unrolled.h"
 
-/* For a thread-local place with an index: the base register's target, and the operand's
- * distance from it without the index. */
+/* Divides a thread-local address with an index: the base register's target, and the
+ * operand's distance from it without the index. */
 static void part_index(const struct flow_context *flow, struct flow_state *state,
                        const struct flow_step *step, struct flow_answer *answer)
 {
@@ -34,7 +33,8 @@ static void part_index(const struct flow_context *flow, struct flow_state *state
         answer->place.offset = base.offset;
 }
 
-/* The variable of the frame at ANSWER's place, or the type of all that may be there. */
+/* Finds the variable of the frame at ANSWER's place, or the common type of the variables
+ * that may be there. */
 static void name_variable(const struct flow_context *flow, const struct flow_state *state,
                           uint64_t vaddr, struct flow_answer *answer)
 {
@@ -49,8 +49,8 @@ static void name_variable(const struct flow_context *flow, const struct flow_sta
             variable ? *variable : (struct frame_variable){.type = TYPE_NONE};
 }
 
-/* A repeated instruction continues from its operand's place: it accesses all fields of an
- * item. TYPE is the type at the place, perhaps a part of the item. */
+/* A repeated instruction continues from its operand: it accesses all fields of an item.
+ * TYPE is the operand's type, perhaps a part of the item. */
 static void answer_repeated(const struct types *types, uint32_t type,
                             struct place_value *place)
 {
@@ -58,9 +58,9 @@ static void answer_repeated(const struct types *types, uint32_t type,
         place->guessed |= !type_is_single(types, type);
 }
 
-/* Whether the first item of an array in FUNCTION's language is number 1, which has
- * no casts that make items of a header: an index from there is none that begins behind
- * the first. */
+/* Whether arrays in FUNCTION's language start with item number 1, as in Fortran. Such a
+ * language has no casts that place items behind a header. An index that starts at 1 then
+ * does not skip a header. */
 static bool counts_from_one(Dwarf_Die *function)
 {
         Dwarf_Die unit;
@@ -70,9 +70,9 @@ static bool counts_from_one(Dwarf_Die *function)
                dwarf_default_lower_bound(dwarf_srclang(&unit), &lower) == 0 && lower == 1;
 }
 
-/* Whether INSTRUCTION takes back the value of a call or push. Compilers give variables of
- * the frame a location until the function's end, though the stack pointer has moved by
- * then. */
+/* Whether INSTRUCTION restores a value that a call or push saved. Compilers give
+ * variables of the frame a location until the function's end, although the stack pointer
+ * has moved before. */
 static bool restores(const struct instruction *instruction)
 {
         return instruction->operation == OPERATION_POP ||
@@ -108,9 +108,9 @@ static bool has_array(struct array_search *search, uint32_t type_id, bool in_uni
         return found;
 }
 
-/* Whether POINTER, to numbers, may be one to the numbers that a structure keeps in
- * itself, as a short text's: it was loaded from a structure that has an array of such in
- * a union, where something else lies while the numbers are elsewhere. */
+/* Whether POINTER, to numbers, may point into the structure that it was loaded from. A
+ * short string keeps its characters in itself: in a union, beside members that are used
+ * when the characters are elsewhere. */
 static bool own_items(const struct flow_walk *walk, const struct place_value *pointer)
 {
         const struct types *types = walk->context->types;
@@ -187,8 +187,8 @@ static void answer_frame(const struct flow_context *flow, struct flow_state *sta
                 name_variable(flow, state, step->vaddr, answer);
 }
 
-/* The common target of A and B, if a function reads either. A place in the frame or with
- * a fixed address is not behind a pointer. */
+/* The common target of A and B, if a function reads either. Memory in the frame or at a
+ * fixed address is not behind a pointer. */
 static struct place_value either(const struct flow_context *flow,
                                  const struct place_value *a, const struct place_value *b)
 {
@@ -236,7 +236,7 @@ static void answer_argument(const struct flow_walk *walk, struct flow_state *sta
                 : FLOW_UNKNOWN_BASE;
 }
 
-/* In a function that stands for several, pointers have no known type. */
+/* If the function stands for several source functions, its pointers have no type. */
 static void forget_pointers(struct flow_answer *answer)
 {
         if (answer->place.kind != PLACE_POINTER)
@@ -281,7 +281,7 @@ static void answer(const struct flow_walk *walk, struct flow_answer *answer)
                 flow_trace(walk, step, answer);
 }
 
-/* How the addresses of operands follow in their loops. 0 or -ENOMEM. */
+/* Finds how the addresses of operands change in their loops. 0 or -ENOMEM. */
 static int find_patterns(const struct flow_walk *walk, struct flow_answer *answers,
                          size_t count)
 {
@@ -303,8 +303,8 @@ static int find_patterns(const struct flow_walk *walk, struct flow_answer *answe
 
 /* ---- writes of registers ---- */
 
-/* Each range of a block is gone through for each variable: not for more than so many
- * instructions in all, as code made for it could have very many blocks in each other. */
+/* The analysis reads each range of a block once for each variable. The limit on
+ * instructions bounds its cost, because hostile code could nest very many blocks. */
 
 enum { STEPS_AT_MOST = 1 << 24 };
 
@@ -335,8 +335,8 @@ static uint32_t count_range(const struct flow_code *code,
         return count;
 }
 
-/* Sets the writes of all VARIABLES that are there only from where they are set: of their
- * blocks in CODE, by instructions that may leave an address there. */
+/* Counts the writes of each variable that is in its register only after its assignment:
+ * instructions in its block in CODE that may leave an address there. */
 static void count_writes(struct variables *variables, const struct flow_code *code)
 {
         size_t steps_left = STEPS_AT_MOST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pointer is followed along a few ways and a bounded number of instructions: where it
- * is not seen to be anything, it has no type. */
+/* Follows the pointer along a few paths and a bounded number of instructions. If none of
+ * them shows a use, the pointer has no type. */
 #include "answers.h"
 #include "decoded.h"
 #include "flow_operand.h"
@@ -12,28 +12,28 @@
 
 enum { RESULT_STEPS = 512, RESULT_WAYS = 4, QUOTIENT_STEPS = 64 };
 
-/* A type that the pointer has, and the name of one that says so. */
+/* A type for the pointer, and the name of a pointer that shows it. */
 struct told {
         uint32_t type;    /* TYPE_NONE: none */
         uint32_t pointer; /* 0: not known */
 };
 
-/* The ways of a pointer, and the types that it has there. */
+/* The paths of a pointer, and its types on them. */
 struct pursuit {
         const struct flow_walk *walk;
         struct {
                 size_t step;
                 struct flow_state state;
-                struct told told; /* as of the pursuit, where the way begins */
+                struct told told; /* the pursuit's value, where the path begins */
         } ways[RESULT_WAYS];
         size_t way_count;
         size_t steps_left;
-        struct told told;           /* the largest so far, on this way */
-        struct told told_elsewhere; /* the largest on the ways that are done */
-        uint32_t type_before;       /* the type of TOLD where the way began */
-        bool lineless; /* the call may be merged of several, or hoisted before a branch */
-        bool parted;   /* the way has forked since the call */
-        bool several;  /* allocations that the compiler merged, of different types */
+        struct told told;           /* the largest type so far, on this path */
+        struct told told_elsewhere; /* the largest on the finished paths */
+        uint32_t type_before;       /* the type of TOLD at the start of the path */
+        bool lineless; /* the call may be merged, or hoisted before a branch */
+        bool parted;   /* the path has branched since the call */
+        bool several;  /* merged allocations of different types */
         uint32_t held; /* mask of the registers that had the pointer */
         bool returned;
 };
@@ -43,7 +43,7 @@ static bool is_result(const struct place_value *value)
         return value->kind == PLACE_RESULT && value->offset == 0;
 }
 
-/* Whether B tells more than A. */
+/* Whether type B says more than A. */
 static bool tells_more(const struct types *types, uint32_t a, uint32_t b)
 {
         if (a == b || b == TYPE_NONE)
@@ -54,7 +54,7 @@ static bool tells_more(const struct types *types, uint32_t a, uint32_t b)
                 type_holds(types, b, 0, a));
 }
 
-/* Whether TYPE tells more than is known on the way. */
+/* Whether TYPE says more than is known on the path. */
 static bool is_new(const struct flow_context *flow, const struct pursuit *pursuit,
                    uint32_t type)
 {
@@ -71,15 +71,15 @@ static void consider_pointer(const struct flow_context *flow, struct pursuit *pu
                     (struct told){value->type, pointer_name(pursuit->walk, value)};
 }
 
-/* Whether a block of type A cannot be one of type B, as neither begins with the other. */
+/* Whether a block of type A cannot have type B, because neither begins with the other. */
 static bool unlike(const struct types *types, uint32_t a, uint32_t b)
 {
         return type_kind(types, a) == TYPE_STRUCT && type_kind(types, b) == TYPE_STRUCT &&
                type_unlike(types, a, b);
 }
 
-/* At a way's end. Evidence from before a branch counts for both ways. For a call without
- * a line all ways must agree, as parts of it may belong to other calls. */
+/* At a path's end. Evidence from before a branch counts for both paths. If the call has
+ * no line, all paths must agree, because it may be several merged calls. */
 static void end_way(const struct flow_context *flow, struct pursuit *pursuit)
 {
         const uint32_t here = pursuit->told.type, before = pursuit->type_before;
@@ -142,12 +142,13 @@ static void fork_way(const struct flow_code *code, struct pursuit *pursuit,
 {
         size_t step = flow_code_at(code, target);
 
-        /* Before that, a variable of one way may belong to the other. */
+        /* Before the branch, a variable of one path may belong to the other. */
         pursuit->several |=
             pursuit->lineless && !pursuit->parted && pursuit->told.type != TYPE_NONE;
         pursuit->parted = true;
         if (step == SIZE_MAX || pursuit->way_count == RESULT_WAYS) {
-                pursuit->several |= pursuit->lineless; /* it may say something else */
+                pursuit->several |=
+                    pursuit->lineless; /* the other path may return another type */
                 return;
         }
         pursuit->ways[pursuit->way_count].step = step;
@@ -171,7 +172,7 @@ static uint32_t return_type(const struct flow_context *flow)
         return type_of_variable(flow->reader, flow->function);
 }
 
-/* A function that returns nothing may leave anything where others return a value. */
+/* A function without a return value may leave anything in the result's register. */
 static void take_returned(const struct flow_context *flow, struct pursuit *pursuit,
                           const struct place_value *value)
 {
@@ -225,8 +226,8 @@ static bool divides(const struct flow_code *code, const struct flow_step *step)
         }
 }
 
-/* Whether one of the steps before step number AT divides, so that the count of items in
- * use at AT may be a quotient. */
+/* Whether an instruction before step number AT divides. The item count in use at AT may
+ * then be a quotient. */
 static bool may_be_quotient(const struct flow_code *code, size_t at)
 {
         for (size_t left = QUOTIENT_STEPS; at-- > 0 && left > 0; left--)
@@ -235,10 +236,9 @@ static bool may_be_quotient(const struct flow_code *code, size_t at)
         return false;
 }
 
-/* The size of the items that the call at step number AT asks for; 0: it is no call of
- * calloc(), or the size is not known, or the count is known to be at most 1, or it may be
- * a quotient: then it is the size of what bytes are rounded up to. What else is called
- * has something else in these registers, or nothing. */
+/* The item size that the calloc() call at step number AT asks for. 0 for other calls, an
+ * unknown size or a count known to be at most 1. 0 also if the count may be a quotient:
+ * the size may then only be the unit that bytes are rounded up to. */
 static uint64_t item_bytes(const struct flow_context *flow,
                            const struct flow_state *state, const struct flow_code *code,
                            size_t at)

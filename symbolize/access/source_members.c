@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each source file is read once.
- * Its path comes from debug information and may be anything's: only regular files are
- * read. */
+/* Reads each source file once. Its path comes from debug information and may name
+ * anything: only regular files are read. */
 #include "source_members.h"
 
 #include <errno.h>
@@ -32,8 +31,8 @@ static int compare_lines(const void *left, const void *right)
         return 0;
 }
 
-/* Whether compilers read PATH as it is. Code that another program generated from PATH,
- * and that names it by #line, has other columns. */
+/* Whether compilers read PATH itself. Generated code may name the file it was made from
+ * by #line: its columns are different. */
 static bool is_compiled(const char *path)
 {
         static const char *const endings[] = {
@@ -48,8 +47,7 @@ static bool is_compiled(const char *path)
         return !ending; /* as <variant> */
 }
 
-/* Opens PATH if that is a file that was there when the program of STATUS was made, and
- * finds its size. */
+/* Opens PATH if it is a file no newer than the program of STATUS, and finds its size. */
 static FILE *open_source(const char *path, const struct stat *program, size_t *size)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -79,7 +77,7 @@ struct source {
         size_t end;
 };
 
-/* Goes on to line number LINE; false: there is none. */
+/* Goes to line number LINE; false: there is none. */
 static bool go_to_line(struct source *source, uint32_t line)
 {
         for (; source->line < line; source->line++) {
@@ -96,7 +94,7 @@ static bool go_to_line(struct source *source, uint32_t line)
         return true;
 }
 
-/* Answers ACCESSES, COUNT places of one file, in the order of its lines. */
+/* Answers ACCESSES, COUNT places of one file, sorted by line. */
 static void read_members(struct source *source, struct access **accesses, size_t count,
                          struct string_pool *names)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source names of the members that instructions access, if the source is available. */
+/* The members that instructions access, by their names in the source, if available. */
 #ifndef MEMLAG_SYMBOLIZE_SOURCE_MEMBERS_H
 #define MEMLAG_SYMBOLIZE_SOURCE_MEMBERS_H
 

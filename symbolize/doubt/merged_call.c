@@ -3,13 +3,13 @@
 
 #include "type_field.h"
 
-/* Whether the pointer tells no more than that there are bytes. */
+/* Whether the pointer only shows that there are bytes. */
 static bool tells_nothing(const struct types *types, uint32_t to)
 {
         return type_kind(types, to) == TYPE_OPAQUE || type_size(types, to) <= 1;
 }
 
-/* Whether a block of TYPE, a structure, cannot be one of TO, another of its size. */
+/* Whether a block of TYPE, a structure, cannot be a TO, a structure of equal size. */
 static bool is_other(const struct types *types, uint32_t type, uint32_t to)
 {
         return type_kind(types, type) == TYPE_STRUCT &&
@@ -18,7 +18,7 @@ static bool is_other(const struct types *types, uint32_t type, uint32_t to)
                type_unlike(types, type, to);
 }
 
-/* Whether a block of TYPE may have another type, by a pointer to TO. */
+/* Whether a pointer to TO shows that a block of TYPE may have another type. */
 static bool may_be_other(const struct types *types, uint32_t type, uint32_t to)
 {
         if (tells_nothing(types, to) || is_other(types, type, to))
@@ -49,7 +49,7 @@ bool merged_call_beside(const struct flow_walk *walk, uint32_t held, uint32_t ty
 
 enum { STEPS_BETWEEN = 32 };
 
-/* Whether STEP leads to CALL and nowhere else, after few others. */
+/* Whether STEP leads only to CALL, after few other instructions. */
 static bool leads_straight(const struct flow_code *code, size_t step, size_t call)
 {
         for (int i = 0; i < STEPS_BETWEEN && step != SIZE_MAX && step != call; i++) {
@@ -62,7 +62,7 @@ static bool leads_straight(const struct flow_code *code, size_t step, size_t cal
         return step == call;
 }
 
-/* Whether CALL is in the range of VARIABLE's block, or comes next after it. */
+/* Whether CALL is in the range of VARIABLE's block, or directly behind it. */
 static bool is_reached(const struct flow_code *code, size_t call,
                        const struct unplaced_variable *variable)
 {

@@ -9,14 +9,14 @@
 
 enum { PAIRS_AT_MOST = 1 << 20 };
 
-/* ---- who shares ---- */
+/* ---- overlapping variables ---- */
 
 static bool same_base(const struct frame_variable *a, const struct frame_variable *b)
 {
         return a->in_frame == b->in_frame && (a->in_frame || a->reg == b->reg);
 }
 
-/* By what their places count from, and then by these. */
+/* Sorts by the base of their addresses, then by offset. */
 static int compare_places(const void *left, const void *right)
 {
         const struct frame_variable *a = *(const struct frame_variable *const *)left;
@@ -29,8 +29,9 @@ static int compare_places(const void *left, const void *right)
         return 0;
 }
 
-/* Marks those of LIST, COUNT in order of place, that have bytes in common with another.
- * Where there are too many to compare, all may. */
+/* LIST contains COUNT variables in the order of their offsets. Marks each variable that
+ * overlaps another one. Beyond PAIRS_AT_MOST pairs it marks overlapping neighbours
+ * without a comparison. */
 static void mark_sharers(const struct types *types, struct frame_variable **list,
                          size_t count)
 {
@@ -69,7 +70,7 @@ int shared_places_find(struct variables *variables, const struct types *types)
         return 0;
 }
 
-/* ---- all that may be there ---- */
+/* ---- all variables at a place ---- */
 
 bool shared_place_variable(const struct flow_context *flow,
                            const struct flow_state *state,
@@ -77,7 +78,7 @@ bool shared_place_variable(const struct flow_context *flow,
                            struct frame_variable *variable, int64_t *offset)
 {
         const struct frame_variable *first = NULL;
-        bool is_owned = false; /* a block with code has one of them */
+        bool is_owned = false; /* a block with code has such a variable */
         int64_t inside;
 
         for (size_t i = 0; i < flow->variables->frames.count; i++) {
@@ -103,12 +104,13 @@ bool shared_place_variable(const struct flow_context *flow,
 
 /* ---- registers ---- */
 
-/* If one pointer is cast to two structures, the code may use either. A variable of an
- * inner block hides the outer one's; an inlined function has its own variables. */
+/* If one pointer is cast to two structures, the code may use either. Scopes tell
+ * variables apart: an inner block's variable hides the outer one, and each inlined
+ * function has variables for itself. */
 
 enum { RIVALS_AT_MOST = 1 << 16 };
 
-/* Whether A and B are pointers to structures of which neither begins with the other. */
+/* Whether A and B point to two structures and neither structure begins with the other. */
 static bool are_rivals(struct type_reader *reader, uint32_t a, uint32_t b)
 {
         const struct types *types = reader->types;
@@ -139,7 +141,7 @@ static bool same_place(const struct register_variable *a,
         return a->block == b->block && a->reg == b->reg && a->offset == b->offset;
 }
 
-/* Where there are too many to compare, all have rivals. */
+/* If there are too many to compare, all count as aliasing. */
 int rival_variables_find(struct variables *variables, struct type_reader *reader)
 {
         struct register_variable **list =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A line and a column identify an expression of the source. A header and the items behind
- * it are two expressions. gcc's column may be that of an operator between both.
- * The line table repeats a statement for each of its copies, except in vector code. */
+ * it are two expressions. gcc may give both the column of an operator between them. The
+ * line table repeats a statement for each of its copies, except in vector code. */
 #include "unrolled.h"
 
 #include <errno.h>
@@ -27,11 +27,11 @@ struct load {
 struct loads {
         const struct flow_walk *walk;
         LIST(struct load); /* by address */
-        bool in_rows;      /* copies of one expression are in rows of their own */
+        bool in_rows;      /* each copy of an expression has a separate row */
         size_t comparisons_left;
 };
 
-/* ---- what may be copies ---- */
+/* ---- candidates for copies ---- */
 
 static uint64_t item_bytes(const struct loads *loads, const struct place_value *place)
 {
@@ -90,9 +90,9 @@ static int find_loads(struct loads *loads)
 
 /* ---- expressions of the source ---- */
 
-/* Answers ANSWERS, COUNT addresses of one function in ascending order, by the program of
- * the UNIT's lines. A separate budget, and a few runs for each unit, bound the cost. 0;
- * -ENOENT: not all of them; -ENOMEM. */
+/* Fills in ANSWERS, COUNT addresses of one function in ascending order, from the line
+ * program of the UNIT. A separate budget, and a few runs for each unit, bound the cost.
+ * 0; -ENOENT: some are missing; -ENOMEM. */
 static int run_lines(struct dwarf_file *dwarf, Dwarf_Die *unit,
                      struct line_answer *answers, size_t count)
 {
@@ -149,7 +149,7 @@ static bool same_expression(const struct load *a, const struct load *b)
                a->vector == b->vector;
 }
 
-/* Whether a copy of LOAD has an index that begins at BEGIN. */
+/* Whether a copy of LOAD has an index that starts at BEGIN. */
 static bool begins_at(struct loads *loads, const struct load *load, int64_t begin)
 {
         for (size_t i = 0; i < loads->count && loads->comparisons_left > 0;
@@ -162,7 +162,7 @@ static bool begins_at(struct loads *loads, const struct load *load, int64_t begi
         return false;
 }
 
-/* Whether the first COPIES items are read as what LOAD is of. */
+/* Whether copies of LOAD read the first COPIES items, too. */
 static bool has_copies(struct loads *loads, const struct load *load, uint64_t copies)
 {
         int64_t bytes = (int64_t)item_bytes(loads, &load->place);

@@ -6,9 +6,9 @@
 #include "flow_walk.h"
 
 /* Finds copies among ANSWERS, COUNT operands of WALK's code. An index may begin items
- * behind its pointer's target, or count items in a step that is no power of two. It
- * counts items if all copies of its expression before it do: then it is no longer SHIFTED
- * or GUESSED. 0 or -ENOMEM. */
+ * behind its pointer's target, or have a stride that is no power of two. It counts items
+ * if all earlier copies of its expression do: then it is no longer SHIFTED or GUESSED. 0
+ * or -ENOMEM. */
 int unrolled_find(const struct flow_walk *walk, struct flow_answer *answers,
                   size_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of a function's registers at an instruction: from DWARF where it names a
- * variable, otherwise from data flow through moves, loads and sums, over all ways to the
- * instruction. */
+/* The targets of a function's registers at an instruction. DWARF gives them where it
+ * names a variable. Otherwise data flow gives them, through moves, loads and sums, over
+ * all paths to the instruction. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_H
 #define MEMLAG_SYMBOLIZE_FLOW_H
 
@@ -17,22 +17,21 @@ enum flow_outcome {
         FLOW_FOUND,
         FLOW_NO_INSTRUCTION, /* there is none at that address of the function */
         FLOW_NO_OPERAND,     /* it does not access memory */
-        FLOW_UNKNOWN_BASE,   /* what its base register holds is not known */
-        FLOW_TOO_LARGE,      /* the function is too large, or its ways too many */
+        FLOW_UNKNOWN_BASE,   /* its base register's value is not known */
+        FLOW_TOO_LARGE,      /* the function is too large, or has too many paths */
         FLOW_NOT_DECODED     /* not all of the function could be read and decoded */
 };
 
 enum flow_question {
         /* The memory operand of the instruction. */
         FLOW_OPERAND,
-        /* The use of the pointer that the call returns: PLACE, the largest type of a
+        /* The use of the pointer that the call returns. PLACE: the largest type of a
          * variable that holds it, or of a pointer in memory that receives it; UNKNOWN if
          * there is none. */
         FLOW_RESULT,
-        /* The memory that the called memory function reads: PLACE, if its pointer is
-         * known. */
+        /* The memory that the called function reads. PLACE, if its pointer is known. */
         FLOW_ARGUMENT,
-        /* The variable of the frame that is CFA_OFFSET_BYTES from the CFA. */
+        /* The variable at CFA_OFFSET_BYTES from the CFA. */
         FLOW_FRAME
 };
 
@@ -42,26 +41,25 @@ struct flow_answer {
         int64_t cfa_offset_bytes;
         enum flow_outcome outcome;
         struct place_value place;
-        /* The name of the pointer that tells the type of PLACE, or of a RESULT of that
-         * which it is taken for; 0: not known, or several do. */
+        /* The name of the pointer that gives the type; 0: unknown, or several do. */
         uint32_t pointer;
         struct type_access access;
         struct address_pattern pattern; /* of an OPERAND */
         bool traced;   /* the question: the state of the analysis is printed */
-        bool lineless; /* the question: the instruction has no line, as merged code */
-        bool folded;   /* of an OPERAND: of the function's, see flow_context, it is one */
-        bool restores; /* of an OPERAND: it takes back the value of a call or push */
-        bool returned; /* of a RESULT: the function returns it in its turn */
-        /* Of a RESULT: how large the items are that calloc() is asked for, by a constant,
-         * unless the count is known to be at most 1, or a function of C++'s library. 0:
-         * no such. */
+        bool lineless; /* the instruction has no line, as merged code */
+        bool folded;   /* of an OPERAND: its function is, see flow_context */
+        bool restores; /* of an OPERAND: it restores a value of a call or push */
+        bool returned; /* of a RESULT: the function returns it, too */
+        /* Of a RESULT: the item size of an array that calloc() or an allocator of C++'s
+         * library is asked for. 0: no array, or not known. For calloc() the size must be
+         * constant and the count may not be known to be at most 1. */
         uint64_t item_bytes;
         enum memory_function called; /* of an ARGUMENT */
-        /* The variable of the frame, or the thread-local one (whose OFFSET is its
-         * address), that the place is in; type TYPE_NONE: none. */
+        /* The variable that contains PLACE: of the frame, or thread-local (its OFFSET is
+         * then its address). Type TYPE_NONE: none. */
         struct frame_variable variable;
-        int64_t variable_offset; /* of PLACE in the variable; of a thread-local place with
-                                    an index, the distance to PLACE */
+        int64_t variable_offset; /* of PLACE in the variable; with an index, the distance
+                                    from a thread-local one to PLACE */
 };
 
 /* Constant in a function. */
@@ -71,12 +69,12 @@ struct flow_context {
         const struct elf_file *file;
         const struct thread_slots *slots; /* of FILE */
         Dwarf_Die *function;
-        bool folded; /* FUNCTION is several of the source: its variables are not known */
+        bool folded; /* FUNCTION is several source functions: its variables are unknown */
         struct globals *globals; /* of FUNCTION's unit */
         const struct variables *variables;
         const struct flow_code *code;
-        bool counts_from_one;        /* arrays of its language begin there */
-        bool has_absolute_addresses; /* the file is loaded where it says */
+        bool counts_from_one;        /* arrays of its language begin with item 1 */
+        bool has_absolute_addresses; /* the file is loaded at its own addresses */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Of each operation: what its destination points to afterwards. What an instruction
- * writes in a way that is not followed is forgotten. */
+/* The transfer function: the targets of an operation's destination. Other writes make a
+ * register or slot unknown. */
 #include "flow_operand.h"
 #include "flow_walk.h"
 
@@ -10,7 +10,7 @@ static void set(struct flow_state *state, uint8_t reg, const struct place_value 
                 state->registers[reg] = *value;
 }
 
-/* What STEP wrote of REGISTERS is not followed. */
+/* The values that STEP writes to REGISTERS become unknown. */
 static void forget(struct flow_state *state, uint32_t registers,
                    const struct flow_step *step)
 {
@@ -29,7 +29,7 @@ static void forget(struct flow_state *state, uint32_t registers,
         }
 }
 
-/* VALUE, which STEP made, has its type from there, unless it had one before. */
+/* Records STEP as the provenance of VALUE's type, unless it already has one. */
 static void take_origin(const struct flow_context *flow, const struct flow_step *step,
                         struct place_value *value)
 {
@@ -71,7 +71,7 @@ static struct flow_multiple sum_multiple(const struct flow_state *state, uint8_t
         return sum;
 }
 
-/* The same as a number; PLACE_UNREACHED: it is not of one register. */
+/* The same as a number; PLACE_UNREACHED: the sum depends on several registers. */
 static struct place_value sum_number(const struct flow_state *state, uint8_t a, uint8_t b,
                                      int scale)
 {
@@ -123,10 +123,10 @@ static struct flow_multiple multiple_of(const struct flow_state *state,
         return made.of == to ? (struct flow_multiple){0} : made;
 }
 
-/* Registers of arguments, and of where a result in memory goes (the same). */
+/* Registers of arguments. The first also has the address of a result in memory. */
 static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9};
 
-/* The variable whose descriptor is called; PLACE_UNKNOWN: that is no such call. The
+/* The variable whose descriptor the call is for; PLACE_UNKNOWN: another call. The
  * function behind a descriptor finds the descriptor in RAX. */
 static struct place_value described(const struct flow_context *flow,
                                     const struct flow_state *state,
@@ -160,7 +160,7 @@ static void step_call(const struct flow_context *flow, struct flow_state *state,
         const struct call_result *call = variables_call(flow->variables, after);
         uint32_t type = call ? call->type : TYPE_NONE;
 
-        /* Without optimisation compilers do not say which function is called where. */
+        /* Without optimisation compilers do not describe calls. */
         if (type == TYPE_NONE && step->instruction.target)
                 type = globals_return_type(flow->globals, step->instruction.target);
         if (type != TYPE_NONE && step->instruction.target &&
@@ -199,7 +199,7 @@ static void step_stack(const struct flow_context *flow, struct flow_state *state
         }
 }
 
-/* What REG holds before STEP. */
+/* The value of REG before STEP. */
 static struct place_value held(const struct flow_context *flow, struct flow_state *state,
                                uint8_t reg, const struct flow_step *step)
 {
@@ -259,14 +259,15 @@ static struct place_value loaded_by(const struct flow_context *flow,
         return value;
 }
 
-/* Whether PLACE is before its pointer's target: in a structure around it. */
+/* Whether PLACE is before its pointer's target, in a structure around it. */
 static bool is_before(const struct place_value *place)
 {
         return place->kind == PLACE_POINTER && !place->indexed && place->offset < 0;
 }
 
-/* One of A and B. These are no steps of a loop: where one is before a member and the
- * other at it, as a cast that keeps the null pointer has them, no items are counted. */
+/* A or B, by a conditional move. A cast that keeps the null pointer makes one point
+ * before a member and the other at it. The distance between them is then no stride of a
+ * loop. */
 static struct place_value chosen(const struct flow_context *flow,
                                  const struct place_value *a, const struct place_value *b)
 {
@@ -277,8 +278,8 @@ static struct place_value chosen(const struct flow_context *flow,
                                                        : place_meet(flow->types, a, b);
 }
 
-/* The destination's new value; the operations that only write memory or change the
- * stack pointer are elsewhere. */
+/* The destination's new value. Other functions handle operations that only write memory
+ * or change the stack pointer. */
 static struct place_value result_of(const struct flow_context *flow,
                                     struct flow_state *state,
                                     const struct flow_step *step)
@@ -344,7 +345,7 @@ static struct place_value result_of(const struct flow_context *flow,
         }
 }
 
-/* How many bytes an instruction writes from its operand's place on, if that is known. */
+/* The number of bytes that an instruction writes at its operand, if known. */
 static uint64_t written_bytes(const struct flow_state *state,
                               const struct instruction *instruction)
 {
@@ -375,7 +376,7 @@ static void write_memory(const struct flow_context *flow, struct flow_state *sta
         }
 }
 
-/* Whether INSTRUCTION computes the place of the frame, not of a variable in it. */
+/* Whether INSTRUCTION computes the frame's address, not a variable's in it. */
 static bool holds_frame(const struct instruction *instruction)
 {
         return instruction->destination == REGISTER_RSP ||
@@ -391,7 +392,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         struct place_value place, value;
         struct flow_multiple multiple;
 
-        /* A name may end here, where the register is read for the last time but one. */
+        /* A variable's range may end at this instruction, which reads its register. */
         if (instruction->has_memory && instruction->memory.base < REGISTER_COUNT &&
             place_says_nothing(&state->registers[instruction->memory.base]))
                 flow_state_held(flow, state, instruction->memory.base, step->vaddr);
@@ -428,7 +429,7 @@ void flow_effect(const struct flow_context *flow, struct flow_state *state,
         default:
                 if (instruction->destination == REGISTER_RSP &&
                     instruction->operation == OPERATION_ALIGN)
-                        state->frame.count = 0; /* those were of the frame above */
+                        state->frame.count = 0; /* they belong to the frame above */
                 value = result_of(flow, state, step);
                 multiple = multiple_of(state, instruction);
                 forget(state, instruction->written, step);

@@ -23,7 +23,7 @@ struct place_value flow_thread_slot(const struct flow_context *flow,
 }
 
 /* A program's variables lie directly below the thread pointer. An index there is only
- * known if no code adds a variable's place. */
+ * reliable if no code adds a variable's offset. */
 static struct place_value own_variable(const struct flow_context *flow,
                                        const struct place_value *place)
 {
@@ -44,11 +44,11 @@ struct place_value flow_sum(const struct flow_context *flow, const struct place_
                             const struct place_value *b, uint64_t scale)
 {
         if (a->kind == PLACE_TABLE_WORD || b->kind == PLACE_TABLE_WORD)
-                return place_unknown; /* a virtual base, perhaps */
+                return place_unknown; /* perhaps a virtual base */
         return place_add(flow->types, a, b, scale);
 }
 
-/* BASE and the index of STEP's operand. */
+/* BASE plus the index of STEP's operand. */
 static struct place_value add_index(const struct flow_context *flow,
                                     struct flow_state *state,
                                     const struct flow_step *step,
@@ -64,8 +64,8 @@ static struct place_value add_index(const struct flow_context *flow,
         return sum;
 }
 
-/* Where an operand relative to the thread pointer is; a register may hold the offset of a
- * variable. */
+/* The address of an operand relative to the thread pointer. A register may hold the
+ * offset of a variable. */
 static struct place_value thread_operand(const struct flow_context *flow,
                                          struct flow_state *state,
                                          const struct flow_step *step)
@@ -89,7 +89,7 @@ static bool is_in(const struct register_variable *variable, uint8_t reg, uint64_
         return variable->reg == reg && vaddr >= variable->low && vaddr < variable->high;
 }
 
-/* The depth of inlined functions at VADDR that have variables in REG. */
+/* The depth of inlined functions around the variables in REG at VADDR. */
 static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_t vaddr)
 {
         uint16_t level = 0;
@@ -104,10 +104,11 @@ static uint16_t level_of(const struct variables *variables, uint8_t reg, uint64_
         return level;
 }
 
-/* BASE, the target of REG, as the target of another variable there. PLUS bytes from it is
- * outside of its structure, but in one that begins with it: an inlined function has the
- * base as its parameter, and keeps the register's name. Its own reads may be of any such
- * structure. */
+/* BASE, the target of REG, as the target of another variable there. The address PLUS
+ * bytes behind it is outside of BASE's structure, but inside a larger structure that
+ * begins with BASE's. An inlined function has the base as its parameter, and its debug
+ * information names the register further on. Such an access in the inlined function may
+ * be to any larger structure. */
 static struct place_value derived(const struct flow_context *flow, uint8_t reg,
                                   const struct place_value *base, int64_t plus,
                                   uint64_t vaddr)

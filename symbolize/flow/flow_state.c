@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DWARF's variable decides before data flow, unless it tells less. */
+/* DWARF's variable takes precedence over data flow, unless it says less. */
 #include "flow_state.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ void flow_state_begin(struct flow_state *state)
 
 /* ---- writes ---- */
 
-/* Returns whether it was not yet among them. */
+/* Returns whether it is new. */
 static bool add_write(struct flow_writes *writes, uint64_t vaddr)
 {
         uint8_t at = 0;
@@ -60,8 +60,8 @@ void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
 
 /* ---- names ---- */
 
-/* Whether VALUE's target holds NAMED's target, or the structure around it, at the same
- * place. */
+/* Whether VALUE's target contains NAMED's target, or the structure around it, at the same
+ * address. */
 static bool points_around(const struct types *types, const struct place_value *value,
                           const struct place_value *named)
 {
@@ -93,15 +93,15 @@ static struct place_value pointed_by(const struct flow_context *flow,
         return pointed;
 }
 
-/* Whether A's block of the program is within B's. */
+/* Whether A's block lies within B's block. */
 static bool is_inner(const struct register_variable *a, const struct register_variable *b)
 {
         return a->low != b->low ? a->low > b->low : a->high <= b->high;
 }
 
 /* If two variables have the register, the larger structure decides: a pointer to a list's
- * link may also be one to its item, and a pointer to an object one to its member.
- * Otherwise the inner variable decides, unless its type has no fields. */
+ * link may also point to its item, and a pointer to an object to its member. Otherwise
+ * the inner variable decides, unless its type has no fields. */
 static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
                                    uint64_t vaddr)
 {
@@ -124,16 +124,16 @@ static struct place_value named_in(const struct flow_context *flow, uint8_t reg,
         return points_around(flow->types, &b, &a) || is_inner(beside, in) ? b : a;
 }
 
-/* Whether VALUE is no address: it counts from a small number. Debug information may give
- * a pointer's variable the offset that a loop counts instead. */
+/* Whether VALUE is a small number plus an index, and no address. Debug information may
+ * give a pointer variable the register with its loop's offset instead. */
 static bool is_count(const struct flow_context *flow, const struct place_value *value)
 {
         return value->kind == PLACE_NUMBER && value->stride_bytes > 1 &&
                !flow->has_absolute_addresses;
 }
 
-/* Whether nothing but instructions of VARIABLE's block wrote REG last: another's value
- * may be in it before, and it is no sign of the variable when the block begins. */
+/* Whether only instructions of VARIABLE's block may have written REG last. Before its
+ * assignment the register may hold another variable's value. */
 static bool is_set(const struct flow_context *flow, const struct flow_state *state,
                    uint8_t reg, const struct register_variable *variable)
 {
@@ -174,7 +174,7 @@ struct place_value flow_state_called(const struct flow_context *flow,
 }
 
 /* Decides between VALUE, from data flow, and the variable there. The variable has the
- * author's type. It does not count if it tells less: void, or part of a target. */
+ * author's type. It does not count if it says less: void, or a part of a target. */
 static struct place_value believed(const struct flow_context *flow,
                                    const struct place_value *value,
                                    const struct place_value *named)
@@ -192,8 +192,8 @@ static struct place_value believed(const struct flow_context *flow,
                    : *named;
 }
 
-/* Whether VALUE, from data flow, and the variable SET, which may be there, have different
- * targets: one of them is not there. */
+/* Whether VALUE, from data flow, and SET, a variable that may be in the register, have
+ * different targets. One of the two is then wrong. */
 static bool contradicts(const struct types *types, const struct place_value *value,
                         const struct place_value *set)
 {
@@ -203,7 +203,7 @@ static bool contradicts(const struct types *types, const struct place_value *val
         return types->items[value->type].canonical != types->items[set->type].canonical;
 }
 
-/* Removes the type of VALUE, in REG, that one of several variables there gave. */
+/* Makes VALUE, in REG, unknown if its type comes from an aliasing variable. */
 static void forget_rival(const struct flow_context *flow, struct place_value *value,
                          uint8_t reg, uint64_t vaddr)
 {
@@ -254,9 +254,9 @@ bool flow_state_in(const struct flow_context *flow, const struct flow_state *sta
         return (uint64_t)*offset < flow->types->items[variable->type].size_bytes;
 }
 
-/* Whether A, of two variables at one place, is the live one, as its block is within B's:
- * B's declaration then follows that block, or they would not share. Equal variables at
- * one place may be one with two names. */
+/* Whether A, of two overlapping variables, is the live one, because its block is within
+ * B's. B's declaration then follows that block, or they would not overlap. Equal
+ * variables at one address may be one with two names. */
 static bool outlives(const struct types *types, const struct frame_variable *a,
                      const struct frame_variable *b)
 {
@@ -291,7 +291,8 @@ const struct frame_variable *flow_state_variable(const struct flow_context *flow
         return best;
 }
 
-/* The function may write the whole variable there; without a variable, anything above. */
+/* The called function may write the whole variable, or everything above PLACE if no
+ * variable is known. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
                           const struct place_value *place, uint64_t vaddr)
 {
@@ -314,7 +315,7 @@ static struct place_value pointed_to(const struct flow_context *flow, uint32_t t
         return place_pointer(type_pointee(flow->reader, part), 0);
 }
 
-/* Whether a pointer lies at OFFSET in TYPE, and one to something else than POINTED. */
+/* Whether OFFSET in TYPE contains a pointer, and its target is not POINTED. */
 static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64_t offset,
                           const struct place_value *pointed)
 {
@@ -325,7 +326,7 @@ static bool other_pointer(const struct flow_context *flow, uint32_t type, uint64
                !place_same(&there, pointed);
 }
 
-/* Whether PLACE is before where a class's table of functions is pointed to. */
+/* Whether PLACE is a word before the start of a class's virtual table. */
 static bool before_table(const struct flow_context *flow, const struct place_value *place)
 {
         if (place->indexed || place->guessed || place->offset >= 0 ||
@@ -337,8 +338,8 @@ static bool before_table(const struct flow_context *flow, const struct place_val
         return function != TYPE_NONE && type_kind(flow->types, function) == TYPE_OPAQUE;
 }
 
-/* The pointer at PLACE. If an index seems to begin at 1, it may also be 0 where no other
- * pointer lies. */
+/* The pointer at PLACE. An index that seems to begin at 1 may also be 0, if no other
+ * pointer lies there. */
 static struct place_value load_pointer(const struct flow_context *flow,
                                        const struct place_value *place)
 {
@@ -399,8 +400,8 @@ struct place_value flow_state_load(const struct flow_context *flow,
                            : pointed_to(flow, type, offset);
         }
         case PLACE_THREAD:
-                /* Its first word has its address (ELF handling for thread-local storage,
-                 * section 3.4.6). */
+                /* Its first word contains its address (ELF handling for thread-local
+                 * storage, section 3.4.6). */
                 return place->offset == 0 && !place->indexed ? *place : place_unknown;
         case PLACE_UNREACHED:
                 return *place;
@@ -409,7 +410,8 @@ struct place_value flow_state_load(const struct flow_context *flow,
         }
 }
 
-/* All of the variable that it is in; where none is named, anything above may be its. */
+/* Exposes the whole variable around PLACE, or everything above PLACE if no variable is
+ * known. */
 void flow_state_expose(const struct flow_context *flow, struct flow_state *state,
                        const struct place_value *place, uint64_t vaddr)
 {
@@ -435,14 +437,14 @@ void flow_state_forget_written(const struct flow_context *flow, struct flow_stat
         frame_slots_forget_exposed(&state->frame, flow->types, NULL);
 }
 
-/* Whether PLACE may be in the frame: a pointer's type does not tell where it points. */
+/* Whether PLACE may be in the frame: a pointer's type does not exclude the stack. */
 static bool may_be_frame(const struct place_value *place)
 {
         return !place_in_frame(place) && place->kind != PLACE_ADDRESS &&
                place->kind != PLACE_THREAD && place->kind != PLACE_UNREACHED;
 }
 
-/* Whether what PLACE leads to is declared as a number, which no pointer is stored as. */
+/* Whether PLACE is declared as a number, so that no pointer is stored there. */
 static bool is_number_there(const struct types *types, const struct place_value *place)
 {
         if (place->kind != PLACE_POINTER || place->guessed)
@@ -453,7 +455,7 @@ static bool is_number_there(const struct types *types, const struct place_value 
         return part != TYPE_NONE && types->items[part].kind != TYPE_POINTER;
 }
 
-/* BYTES at PLACE, which may be in the frame, are now VALUE; NULL: something else. */
+/* Stores VALUE (NULL: unknown) in BYTES at PLACE, which may be in the frame. */
 static void store_anywhere(const struct flow_context *flow, struct flow_state *state,
                            const struct place_value *place,
                            const struct place_value *value, uint64_t bytes)
@@ -472,7 +474,7 @@ void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                 store_anywhere(flow, state, place, value, bytes);
         if (!place_in_frame(place))
                 return;
-        if (place->indexed) { /* it may also be in another variable, a step behind */
+        if (place->indexed) { /* it may reach the next variable, one stride further */
                 frame_slots_forget_numbers(&state->frame);
                 frame_slots_drop(&state->frame, place->offset, place->stride_bytes + 8);
         } else if (value) {

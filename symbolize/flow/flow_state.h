@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state before an instruction: the targets of registers and of spilled pointers. */
+/* The abstract state before an instruction: targets of registers and spilled pointers. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_STATE_H
 #define MEMLAG_SYMBOLIZE_FLOW_STATE_H
 
@@ -7,7 +7,7 @@
 #include "flow_code.h"
 #include "frame_slots.h"
 
-/* A register is FACTOR times the present value of OF; 0: not known. */
+/* A register is FACTOR times OF's present value; 0: not known. */
 struct flow_multiple {
         int32_t factor;
         uint8_t of;
@@ -15,11 +15,11 @@ struct flow_multiple {
 
 enum { FLOW_WRITES = 3 };
 
-/* The instructions that may have written a register last, in order of address; 0: none
- * has since the function began. */
+/* The instructions that may have written a register last, in order of address; 0: its
+ * value from the function's entry. */
 struct flow_writes {
         uint64_t vaddrs[FLOW_WRITES];
-        uint8_t count; /* more than FLOW_WRITES: too many to tell */
+        uint8_t count; /* more than FLOW_WRITES: unknown */
 };
 
 struct flow_state {
@@ -30,9 +30,9 @@ struct flow_state {
         bool reached;
 };
 
-/* Of an instruction before which nothing is known. */
+/* The state before an instruction about which nothing is known. */
 void flow_state_begin(struct flow_state *state);
-/* Joins the state of another way; returns whether INTO changed. */
+/* Joins the state of another path; returns whether INTO changed. */
 bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
                       const struct flow_state *from);
 
@@ -40,8 +40,8 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
 void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
                         bool modified);
 
-/* The target of DWARF's variable in REG; also of one that is there only after it is set,
- * as STATE tells. */
+/* The target of DWARF's variable in REG. A variable that is there only after its
+ * assignment counts if STATE shows that. */
 struct place_value flow_state_called(const struct flow_context *flow,
                                      const struct flow_state *state, uint8_t reg,
                                      uint64_t vaddr);
@@ -52,25 +52,24 @@ struct place_value flow_state_held(const struct flow_context *flow,
 struct place_value flow_state_load(const struct flow_context *flow,
                                    struct flow_state *state,
                                    const struct place_value *place, uint64_t vaddr);
-/* BYTES at PLACE are now VALUE; NULL: something else. */
+/* Stores VALUE (NULL: unknown) in BYTES at PLACE. */
 void flow_state_store(const struct flow_context *flow, struct flow_state *state,
                       const struct place_value *place, const struct place_value *value,
                       uint64_t bytes);
-/* Forgets all that others may write: numbers, and pointers in exposed slots. */
+/* Forgets values that other code may overwrite: numbers, and exposed pointers. */
 void flow_state_forget_written(const struct flow_context *flow, struct flow_state *state);
-/* The address PLACE, if it is in the frame, is held by more than the stack pointer. */
+/* Notes that the address PLACE, if in the frame, is not only in the stack pointer. */
 void flow_state_expose(const struct flow_context *flow, struct flow_state *state,
                        const struct place_value *place, uint64_t vaddr);
-/* A function at VADDR is called that gets the address PLACE, of something in the frame,
- * and may write there. */
+/* A call at VADDR passes the address PLACE in the frame: it may write there. */
 void flow_state_hand_over(const struct flow_context *flow, struct flow_state *state,
                           const struct place_value *place, uint64_t vaddr);
-/* Whether PLACE is in VARIABLE's bytes, wherever the code is; *OFFSET from its start. */
+/* Whether PLACE is in VARIABLE, regardless of the code; *OFFSET from its start. */
 bool flow_state_in(const struct flow_context *flow, const struct flow_state *state,
                    const struct place_value *place, const struct frame_variable *variable,
                    int64_t *offset);
-/* The variable of the frame that PLACE is in, OFFSET bytes from its start; NULL: none,
- * or not known which. */
+/* The variable of the frame that contains PLACE, OFFSET bytes from its start; NULL: none,
+ * or several. */
 const struct frame_variable *flow_state_variable(const struct flow_context *flow,
                                                  const struct flow_state *state,
                                                  const struct place_value *place,

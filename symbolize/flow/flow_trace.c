@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An instruction takes two lines: what registers and stack slots hold before it, then its
- * text. */
+/* Two lines for an instruction: registers and stack slots before it, then its text. */
 #include "flow_trace.h"
 
 #include <inttypes.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of the blocks whose entry has changed, until it is empty. */
+/* A work list of the blocks whose in-state has changed, until it is empty. */
 #include "flow_walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Average for a function. Each visit can only reduce what a block's entry state knows, so
- * the analysis ends; hostile code could need very many. */
+/* The limit is the average for a function. Each iteration can only reduce the knowledge
+ * in a block's in-state, so the analysis ends. Hostile code could need very many
+ * iterations. */
 enum { VISITS_PER_BLOCK = 64 };
 
-/* Names are worth not much more than that. */
+/* Names are not worth more work. */
 enum { NAME_WORK_PER_STEP = 256 };
 
-/* For long blocks, the distance in steps between states that are kept for later
- * questions. */
+/* For long blocks, the distance in steps between cached states. */
 enum { MARK_STEPS = 64 };
 
 static void enqueue(struct flow_walk *walk, size_t block)
@@ -48,7 +48,7 @@ static void begin(struct flow_walk *walk)
 
         if (walk->code->blocks[block].first != step)
                 return;
-        /* Parameters may be called by their names only until something else is done. */
+        /* A parameter's location may be valid only at the first instruction. */
         for (uint8_t i = 0; i < REGISTER_COUNT; i++)
                 state.registers[i] = flow_state_called(walk->context, &state, i, entry);
         state.registers[REGISTER_RSP] =
@@ -59,7 +59,7 @@ static void begin(struct flow_walk *walk)
         enqueue(walk, block);
 }
 
-/* A jump table leads where nothing else is seen to. Returns how much work that was. */
+/* A jump table leads to the blocks without other predecessors. Returns the work done. */
 static size_t lead_to_orphans(struct flow_walk *walk, const struct flow_state *state)
 {
         size_t work = walk->code->block_count / 64;
@@ -73,7 +73,7 @@ static size_t lead_to_orphans(struct flow_walk *walk, const struct flow_state *s
         return work;
 }
 
-/* Where nothing leads at all, an exception may: nothing is known there. */
+/* An exception may lead to blocks that no path reaches: nothing is known there. */
 static void begin_orphans(struct flow_walk *walk)
 {
         struct flow_state state;
@@ -141,7 +141,7 @@ int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
         return run(walk) ? 0 : -E2BIG;
 }
 
-/* Where there is no memory for it, it is found out again. */
+/* Without memory, the state is computed again. */
 static void keep_mark(const struct flow_walk *walk, size_t step,
                       const struct flow_state *state)
 {
@@ -151,7 +151,7 @@ static void keep_mark(const struct flow_walk *walk, size_t step,
                 **mark = *state;
 }
 
-/* The last mark behind FIRST and up to *STEP, which becomes where it is; NULL: none. */
+/* The last cached state behind FIRST and up to *STEP, set to its step; NULL: none. */
 static const struct flow_state *last_mark(const struct flow_walk *walk, size_t first,
                                           size_t *step)
 {

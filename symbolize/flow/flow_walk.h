@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data flow over the function's blocks until nothing changes. Where ways that disagree
- * meet, the value is unknown; so a known value holds on all ways. */
+/* Data-flow analysis over the function's blocks until a fixpoint. Where paths that
+ * disagree join, the value is unknown; so a known value holds on all paths. */
 #ifndef MEMLAG_SYMBOLIZE_FLOW_WALK_H
 #define MEMLAG_SYMBOLIZE_FLOW_WALK_H
 
@@ -11,14 +11,14 @@ struct flow_visit {
         bool queued;
 };
 
-/* The name of a loaded pointer (0: none), and the number of loads to it. */
+/* The name of a loaded pointer (0: none), and the number of loads on the path to it. */
 struct flow_name {
         uint32_t name;
         uint8_t loads;
         bool known;
 };
 
-/* Names that were looked for, and how many instructions may be followed for others. */
+/* A cache of names, and the limit on instructions for further ones. */
 struct flow_names {
         uint64_t work_left;
         struct flow_name of_step[];
@@ -30,17 +30,17 @@ struct flow_walk {
         struct flow_visit *visits; /* of each block */
         size_t *queue;
         size_t queue_count;
-        size_t entry; /* the block that the function begins with; SIZE_MAX: not known */
+        size_t entry; /* the function's first block; SIZE_MAX: unknown */
         struct flow_names *names;
         struct flow_state **marks; /* before some steps of long blocks; NULL: not known */
 };
 
-/* Makes STATE, which holds before STEP, the one that holds after it. */
+/* Turns STATE, before STEP, into the state after STEP. */
 void flow_effect(const struct flow_context *flow, struct flow_state *state,
                  const struct flow_step *step);
 
-/* Finds the entry states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG
- * when there are too many ways, -ENOMEM; freed in any case. */
+/* Finds the in-states of CODE's blocks; CONTEXT and CODE must outlive WALK. 0, -E2BIG
+ * when there are too many paths, -ENOMEM; freed in any case. */
 int flow_walk_run(struct flow_walk *walk, const struct flow_context *context,
                   struct flow_code *code);
 /* The state before step number STEP of the code. */

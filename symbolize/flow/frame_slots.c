@@ -34,13 +34,13 @@ void frame_slots_put(struct frame_slots *slots, int64_t offset,
         frame_slots_drop(slots, offset, 8);
         if (value->kind == PLACE_UNKNOWN)
                 return;
-        if (slots->count == FRAME_SLOTS) /* one goes */
+        if (slots->count == FRAME_SLOTS) /* the oldest is dropped */
                 memmove(slots->slots, slots->slots + 1,
                         (--slots->count) * sizeof(*slots->slots));
         slots->slots[slots->count++] = (struct frame_slot){offset, *value};
 }
 
-/* ---- what others may write ---- */
+/* ---- exposed bytes ---- */
 
 static bool is_exposed(const struct frame_slots *slots, int64_t offset)
 {
@@ -50,7 +50,7 @@ static bool is_exposed(const struct frame_slots *slots, int64_t offset)
         return false;
 }
 
-/* One more than there is room for is joined with the last one. */
+/* If there is no room, joins ADDED with the last range. */
 bool frame_slots_expose(struct frame_slots *slots, struct frame_exposed added)
 {
         struct frame_exposed *last = &slots->exposed[FRAME_EXPOSED - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What code has put into its frame, by where: pointers and numbers that were spilled, and
- * which bytes others may write. Knows no variables and no instructions. */
+/* The spilled values in a frame by offset, pointers and numbers, and the bytes that other
+ * code may write. Knows no variables and no instructions. */
 #ifndef MEMLAG_SYMBOLIZE_FRAME_SLOTS_H
 #define MEMLAG_SYMBOLIZE_FRAME_SLOTS_H
 
@@ -16,8 +16,7 @@ struct frame_slot {
         struct place_value value;
 };
 
-/* Bytes of the frame from LOW up to HIGH with an exposed address: unknown pointers may
- * lead there. */
+/* Bytes of the frame from LOW up to HIGH with an exposed address. */
 struct frame_exposed {
         int64_t low;
         int64_t high;
@@ -32,23 +31,21 @@ struct frame_slots {
 
 /* The value at OFFSET; NULL: not known. */
 const struct place_value *frame_slots_at(const struct frame_slots *slots, int64_t offset);
-/* VALUE is now in the eight bytes at OFFSET. */
+/* Stores VALUE in the eight bytes at OFFSET. */
 void frame_slots_put(struct frame_slots *slots, int64_t offset,
                      const struct place_value *value);
-/* BYTES at OFFSET are now something else. */
+/* Makes BYTES at OFFSET unknown. */
 void frame_slots_drop(struct frame_slots *slots, int64_t offset, uint64_t bytes);
-/* The address of ADDED is held by more than the stack pointer; returns whether that is
- * new. */
+/* Notes that the address of ADDED is exposed; returns whether that is new. */
 bool frame_slots_expose(struct frame_slots *slots, struct frame_exposed added);
 
-/* Someone wrote to an unknown place, perhaps a number's. */
+/* After a write to an unknown place, perhaps of a number. */
 void frame_slots_forget_numbers(struct frame_slots *slots);
 /* Pointers in exposed bytes may have become VALUE, or (NULL) anything. */
 void frame_slots_forget_exposed(struct frame_slots *slots, const struct types *types,
                                 const struct place_value *value);
 
-/* Keeps of INTO what FROM, on another way, knows as well; returns whether that changed
- * anything. */
+/* Joins FROM, of another path, into INTO; returns whether INTO changed. */
 bool frame_slots_merge(struct frame_slots *into, const struct frame_slots *from,
                        const struct types *types);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and meetings of what may be where. What two ways do not agree on is not known. */
+/* Sums and joins of abstract values. If two paths disagree, the value is unknown. */
 #include "place_value.h"
 
 #include "elf_file.h"
@@ -7,7 +7,7 @@
 #include "type_index.h"
 
 enum {
-        NULL_BYTES = 4096 /* around address 0, where nothing is mapped */
+        NULL_BYTES = 4096 /* around address 0, never mapped */
 };
 
 const struct place_value place_unknown = {.kind = PLACE_UNKNOWN, .type = TYPE_NONE};
@@ -59,8 +59,8 @@ static bool repeats(const struct types *types, const struct place_value *value,
         return type_repeats(types, value->type, (uint64_t)value->offset, stride);
 }
 
-/* The step of an index in TYPE that is the sum of one in steps of A and one in steps of B
- * (0: none). Whole items of TYPE lead to the same place of another. */
+/* The stride in TYPE of the sum of two indexes with strides A and B (0: none). An index
+ * of whole items of TYPE only leads to the same field of another item. */
 static uint64_t common_step(const struct types *types, uint32_t type, uint64_t a,
                             uint64_t b)
 {
@@ -83,7 +83,7 @@ static int64_t remainder_of(const struct place_value *value)
         return value->kind == PLACE_NUMBER ? value->offset : 0;
 }
 
-/* VALUE with AHEAD, where it is not exactly known and that is no more than an index. */
+/* VALUE with AHEAD, if VALUE is not exactly known and AHEAD suits an index. */
 static struct place_value with_ahead(const struct place_value *value, int64_t ahead)
 {
         struct place_value result = *value;
@@ -93,19 +93,19 @@ static struct place_value with_ahead(const struct place_value *value, int64_t ah
         return result;
 }
 
-/* The same for a number that is any multiple of its step from BEGIN on. */
+/* The same for a number that is any multiple of its stride from BEGIN on. */
 static struct place_value with_begin(const struct place_value *value, int64_t begin)
 {
         return with_ahead(value, begin - remainder_of(value));
 }
 
-/* Where the multiples of the number VALUE begin. */
+/* The smallest multiple of the number VALUE. */
 static int64_t begin_of(const struct place_value *value)
 {
         return remainder_of(value) + value->ahead;
 }
 
-/* Numbers that are too large to be indexes are not followed. */
+/* Numbers that are too large for indexes become unknown. */
 struct place_value place_number(uint64_t mod, int64_t rest)
 {
         if (mod == 1 || mod > INT32_MAX || rest > INT32_MAX || rest < INT32_MIN)
@@ -128,10 +128,11 @@ struct place_value place_multiply(const struct place_value *value, int64_t by)
         return with_begin(&product, begin_of(value) * by);
 }
 
-/* ---- what two ways agree on ---- */
+/* ---- joins of two paths ---- */
 
-/* Where BOTH begins, which is A where that was before, and B after one more step of a
- * loop or by another way: at its remainder, where B is before A. */
+/* Where the join BOTH begins. A is the value before, B comes from one more iteration of a
+ * loop or from another path. BOTH begins where A began, or at its remainder if B begins
+ * before A. */
 static int64_t first_begin(const struct place_value *both, const struct place_value *a,
                            const struct place_value *b)
 {
@@ -199,7 +200,7 @@ struct place_value place_meet(const struct types *types, const struct place_valu
         if (place_begin(b) < place_begin(a) && a->ahead > 0)
                 result.ahead = 0;
         result.origin = origin_meet(a->origin, b->origin);
-        result.indexed |= b->indexed || apart != 0; /* a step of a loop */
+        result.indexed |= b->indexed || apart != 0; /* an iteration of a loop */
         result.stride_bytes = common_step(
             types, a->type, common_step(types, a->type, a->stride_bytes, b->stride_bytes),
             apart);
@@ -231,7 +232,7 @@ struct place_value place_add_constant(const struct place_value *value, int64_t c
         return with_begin(&sum, result.offset + value->ahead);
 }
 
-/* Whether the bits of CONSTANT are zeros in all that VALUE may be. */
+/* Whether the bits of CONSTANT are zero in every value of VALUE. */
 static bool has_room(const struct place_value *value, uint64_t constant)
 {
         uint64_t known = value->stride_bytes & (0 - value->stride_bytes);
@@ -335,8 +336,8 @@ struct place_value place_subtract(const struct types *types, const struct place_
                    : place_add(types, a, &negative, 1);
 }
 
-/* Whether the index of VALUE begins items away from where the pointer is to. One less
- * than a number that is not known is none that begins before an array. */
+/* Whether the index of VALUE begins outside of the pointer's target. An unknown number
+ * minus one does not count as an index before an array. */
 static bool is_shifted(const struct types *types, const struct place_value *value)
 {
         int64_t begin = place_begin(value);
@@ -356,7 +357,7 @@ struct place_value place_settled(const struct types *types,
         if (value->kind != PLACE_POINTER || value->guessed)
                 return settled;
         if (value->unknown_index && !repeats(types, value, 1)) {
-                settled.guessed = true; /* bytes are elsewhere */
+                settled.guessed = true; /* the bytes are elsewhere */
                 return settled;
         }
         if (value->stride_bytes == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Goes back from load to load to a variable. Looks at each load with the state that holds
- * on all ways to it. */
+/* Goes back from load to load to a variable. Uses at each load the state that holds on
+ * all paths to it. */
 #include "pointer_name.h"
 
 #include "flow_operand.h"
@@ -15,7 +15,7 @@ static const char *text_of(const struct flow_walk *walk, uint32_t name)
         return string_pool_text(walk->context->reader->names, name);
 }
 
-/* The name of the part at OFFSET of BASE, of TYPE; ARROW stands before its fields. */
+/* The name of the field at OFFSET of BASE, a TYPE; ARROW stands before the field. */
 static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const char *arrow,
                           uint32_t type, uint64_t offset)
 {
@@ -40,7 +40,7 @@ static uint32_t part_name(const struct flow_walk *walk, uint32_t base, const cha
                     : 0;
 }
 
-/* The name of PLACE in the target of a pointer called BASE. */
+/* The name of the field at PLACE, in the target of the pointer BASE. */
 static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
                              const struct place_value *place)
 {
@@ -61,8 +61,8 @@ static uint32_t pointee_name(const struct flow_walk *walk, uint32_t base,
                          place_offset(types, &settled));
 }
 
-/* Of PLACE, which is known but for an index; where that is behind a pointer, of one that
- * is called BASE. */
+/* The name of the field at PLACE, whose address is known except for an index. If PLACE is
+ * behind a pointer, BASE is the pointer's name. */
 static uint32_t stored_there(const struct flow_walk *walk, const struct flow_state *state,
                              const struct place_value *place, uint64_t vaddr,
                              uint32_t base)
@@ -103,7 +103,7 @@ static uint32_t stored_there(const struct flow_walk *walk, const struct flow_sta
 static struct flow_name origin_name(const struct flow_walk *walk, origin from,
                                     uint8_t loads_left);
 
-/* The name of what lies at PLACE. */
+/* The name of the field or variable at PLACE. */
 static struct flow_name stored_name(const struct flow_walk *walk,
                                     const struct flow_state *state,
                                     const struct place_value *place, uint64_t vaddr,
@@ -134,7 +134,7 @@ static uint32_t call_name(const struct flow_walk *walk, uint64_t target, uint64_
                     : 0;
 }
 
-/* Of the pointer that step number AT loads. */
+/* The name of the pointer that step number AT loads. */
 static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
                                     uint8_t loads_left)
 {
@@ -150,7 +150,7 @@ static struct flow_name loaded_name(const struct flow_walk *walk, size_t at,
         return loaded;
 }
 
-/* Unknown where there are more loads on the way than LOADS_LEFT, or work is. */
+/* Unknown if the path has more than LOADS_LEFT loads, or the limit on work is reached. */
 static struct flow_name origin_name(const struct flow_walk *walk, origin from,
                                     uint8_t loads_left)
 {

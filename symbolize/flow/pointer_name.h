@@ -5,8 +5,8 @@
 
 #include "flow_walk.h"
 
-/* The name of POINTER in WALK's reader: the variable, field or call that tells its type,
- * with the way there from a variable. 0: it has none, or ways differ. */
+/* The name of POINTER in WALK's reader: the variable, field or call that gives its type,
+ * with the path from a variable. 0: it has none, or paths differ. */
 uint32_t pointer_name(const struct flow_walk *walk, const struct place_value *pointer);
 
 /* The same for the pointer at PLACE, before the instruction at VADDR. */
