@@ -44,7 +44,7 @@ static int write_unusual(void *context, const struct raw_sample *sample,
         return bulk_insert_row(context);
 }
 
-/* Rows for the samples that are not where others at their address were. */
+/* Writes rows for samples that have another place than the others at their address. */
 static int write_unusual_places(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         struct bulk_insert rows;
@@ -73,8 +73,7 @@ static bool put_ip(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Sorts by key, so SQLite appends rows. The sweep is over then: its index, which this
- * order breaks, is not used any more. */
+/* Sorts by key, so SQLite appends rows. This breaks the sweep's index, now unused. */
 static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
 {
         const struct bulk_table table = {"ip_location", "process_id, ip, location_id",
@@ -84,7 +83,7 @@ static int write_ips(struct sweep *sweep, struct db *db, struct diag *diag)
         return bulk_insert_tables(&table, 1, sweep, db, diag);
 }
 
-/* Where they are is all that there is to write. */
+/* These samples have a place, and nothing else to write. */
 static int write_places(struct attribution *attribution, struct sweep *sweep,
                         struct db *db, struct diag *diag)
 {
@@ -103,7 +102,7 @@ struct pass {
         const struct object_sources *from;
         struct diag *diag;
         struct bulk_insert rows;
-        bool without_row; /* some samples */
+        bool without_row; /* some samples have none */
 };
 
 static int learn(void *context, const struct raw_sample *sample,
@@ -145,7 +144,7 @@ static int attribute_place(struct pass *pass, const struct raw_sample *sample,
         return write_unusual(&pass->rows, sample, location);
 }
 
-/* Takes note of the other fields that a load reads; stores read none. */
+/* Notes the other fields that a load reads; stores read none. */
 static int add_wide_read(struct pass *pass, const struct raw_sample *sample,
                          const struct sample_type *type, uint32_t field)
 {
@@ -183,8 +182,8 @@ static int attribute(void *context, const struct raw_sample *sample,
 {
         const struct pass *pass = context;
 
-        /* An operand relative to the thread pointer names a variable, also where the
-         * address is not known as the source does not know that pointer. */
+        /* An operand relative to the thread pointer names a variable. This works without
+         * an address, too, if the source does not know the thread pointer. */
         return sample->has_addr || sweep_thread_answer(pass->from->sweep, location)
                    ? attribute_object(context, sample, location)
                    : attribute_place(context, sample, location);

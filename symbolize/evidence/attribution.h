@@ -9,10 +9,10 @@
 #include "sample_type.h"
 
 struct attribution {
-        struct objects objects; /* that samples touched */
+        struct objects objects; /* the samples' objects */
         struct sample_types sample_types;
-        struct type_rows type_rows;       /* that samples met */
-        struct type_sources type_sources; /* that gave the types */
+        struct type_rows type_rows;       /* the samples' types */
+        struct type_sources type_sources; /* evidence for the types */
         struct wide_reads wide_reads;
         struct resolution resolution;
 };

@@ -7,7 +7,7 @@
 
 enum { ITEM_BYTES_LIMIT = 8, PAGE_PART_BYTES = 512 };
 
-/* Whether INNER, a structure, is but the beginning of OUTER. */
+/* Whether INNER, a structure, is only the beginning of OUTER. */
 static bool begins_with(const struct types *types, uint32_t outer, uint32_t inner)
 {
         return types->items[inner].kind == TYPE_STRUCT &&
@@ -15,8 +15,8 @@ static bool begins_with(const struct types *types, uint32_t outer, uint32_t inne
                type_holds(types, outer, 0, inner);
 }
 
-/* The place of the call on STACK that tells the type; RAW_NONE: none does. A function
- * that passes the block on does not know its caller's type: it may know only the
+/* The place of the call on STACK that gives the type; RAW_NONE: none does. A function
+ * that passes the block on does not know its caller's type, perhaps only its
  * beginning. */
 static uint32_t telling_call(const struct sweep *sweep, const struct types *types,
                              uint32_t stack)
@@ -64,7 +64,7 @@ struct block_type block_type_of_allocation(const struct sweep *sweep,
             .pointer = call->pointer,
             .place = place,
             .item = TYPE_NONE,
-            /* The size of the items that the function asks for by itself. */
+            /* Several items, if the function asks for items of this size. */
             .step_bytes = call->item_bytes == bytes ? bytes : 0};
 }
 
@@ -101,8 +101,8 @@ static bool holds_at(const struct types *types, uint32_t type, uint64_t start,
                type_holds(types, type, block_type_offset(types, type, start), inner);
 }
 
-/* Whether PLACE, INSIDE a block of TYPE, lies before what its pointer is to, and that is
- * behind an item of its kind: the pointer is to where an array ends. */
+/* Whether PLACE, INSIDE a block of TYPE, points to the end of an array and accesses
+ * memory before that end. */
 static bool before_end(const struct types *types, uint32_t type, uint64_t inside,
                        const struct place_value *place)
 {
@@ -141,7 +141,7 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
             start % bytes != 0)
                 return BLOCK_DIFFERS;
         if (type_same(types, type, place->type))
-                return 0; /* in another of its kind */
+                return 0; /* in another item of the type */
         if (type_size(types, place->type) != bytes ||
             types->items[type].kind != TYPE_STRUCT ||
             types->items[place->type].kind != TYPE_STRUCT)
@@ -149,16 +149,16 @@ unsigned block_type_relation(const struct types *types, uint32_t type, uint64_t 
         return start == bytes ? BLOCK_BEHIND : BLOCK_REPLACES;
 }
 
-/* Whether PLACE's index, if it has one, counts whole items of BYTES: what counts bytes of
- * a member may lead far behind that. */
+/* Whether PLACE's index, if any, counts whole items of BYTES. An index over bytes of a
+ * member may lead far behind the item. */
 static bool counts_items(const struct place_value *place, uint64_t bytes)
 {
         return !place->indexed || (!place->unknown_index && place->stride_bytes > 0 &&
                                    place->stride_bytes % bytes == 0);
 }
 
-/* Where the item begins that a pointer to PLACE is to, whose address is INSIDE a block
- * that is aligned to such items; 0: it may be the first, or none. */
+/* The start of the item that PLACE points to, at INSIDE of a block that is aligned to
+ * such items. 0: it may be the first, or there is none. */
 static uint64_t later_item(const struct types *types, uint64_t inside,
                            const struct place_value *place)
 {
@@ -172,8 +172,8 @@ static uint64_t later_item(const struct types *types, uint64_t inside,
         return start <= INT64_MAX && start % bytes == 0 ? start : 0;
 }
 
-/* How far the items are apart that PLACE, with the one that begins at START, tells of: an
- * index that counts single ones leads to those between, too. */
+/* The distance between items that PLACE and its item at START show. An index with the
+ * stride of one item leads to the items between, too. */
 static uint64_t step_told(const struct types *types, uint64_t start,
                           const struct place_value *place)
 {
@@ -211,8 +211,9 @@ bool block_type_has_item(const struct block_type *blocks, const struct types *ty
         return step > 0 && start % step == 0;
 }
 
-/* Whether a block of TYPE, which ends with an array of items of any number, seems to have
- * been asked for with just as many: its size is not one that anything would have. */
+/* Whether the size of a block shows that it ends with an array: the bytes behind its
+ * header are a multiple of the item size. Sizes that any block may have show nothing:
+ * small items, multiples of a part of a page. */
 static bool ends_with_items(uint64_t block_bytes, uint64_t header_bytes,
                             uint64_t array_offset, uint64_t item_bytes)
 {
@@ -221,8 +222,8 @@ static bool ends_with_items(uint64_t block_bytes, uint64_t header_bytes,
                 (block_bytes - header_bytes) % item_bytes == 0);
 }
 
-/* Whether PLACE leads to items of ITEM_BYTES that begin at OFFSET in its type, one after
- * the other: what counts in other steps may go from block to block, or anywhere. */
+/* Whether PLACE leads to the items of ITEM_BYTES behind each other that begin at OFFSET
+ * in its type. An index with another stride may go from block to block, or anywhere. */
 static bool leads_to_items(const struct place_value *place, uint64_t offset,
                            uint64_t item_bytes, bool vector)
 {

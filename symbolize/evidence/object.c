@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One object for each variable, allocation site, function's stack and mapped file;
- * blocks of equal sites are one object. */
+/* Each variable, allocation site, function's stack and mapped file is one object. Blocks
+ * of equal sites are one object. */
 #include "object.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void use_site(struct objects *objects, bool *used, uint32_t stack)
         stack_site(objects, stack);
 }
 
-/* Mapped regions have no site's type: only the site distinguishes them. */
+/* The site alone distinguishes mapped regions: they have no type. */
 int objects_tell_apart(struct objects *objects, const struct block_type *blocks)
 {
         const struct raw *raw = objects->from.sweep->raw;
@@ -117,7 +117,7 @@ static struct object_path *use_path(struct objects *objects, uint32_t stack, boo
         return path;
 }
 
-/* All blocks of a site count, also blocks without samples. */
+/* Counts all blocks of a site, also blocks without samples. */
 void objects_count_blocks(struct objects *objects)
 {
         const struct raw *raw = objects->from.sweep->raw;
@@ -143,8 +143,7 @@ void objects_count_blocks(struct objects *objects)
 
 /* ---- everything else ---- */
 
-/* The function that owns the frame on the stack: the function that others were inlined
- * into. */
+/* The function that owns the frame on the stack: others are inlined into it. */
 static const char *frame_function(const struct objects *objects, uint32_t place)
 {
         if (place == RAW_NONE)
@@ -175,27 +174,28 @@ static struct object frame_object(struct objects *objects, const char *function,
         return object;
 }
 
-/* Of glibc 2.31 to 2.36 struct pthread has 2304 bytes; glibc leaves 1664 free by default
- * below, for libraries loaded later. */
+/* struct pthread of glibc 2.31 to 2.36 has 2304 bytes. Below it glibc leaves 1664 free by
+ * default, for libraries loaded later. */
 enum { DESCRIPTOR_BYTES = 3072 };
 
-/* Whether OFFSET_BYTES from the end of the stack MAPPING the C library may keep the
- * thread's variables: its descriptor is at the end, and the variables of files right
- * below (glibc: nptl/allocatestack.c), of no more than all files of the recording. */
+/* Whether the C library may keep thread-local variables at OFFSET_BYTES from the end of
+ * the stack MAPPING. The thread's descriptor is at the end. The variables are right below
+ * it (glibc: nptl/allocatestack.c). All files of the recording together limit their
+ * size. */
 static bool in_thread_memory(const struct objects *objects, uint32_t mapping,
                              uint64_t offset_bytes)
 {
         const struct raw *raw = objects->from.sweep->raw;
         const struct raw_mapping *stack = &raw->mappings[mapping];
 
-        /* The first thread's stack is the kernel's, and has no such memory. */
+        /* The kernel makes the first thread's stack, without such memory. */
         if (stack->thread == RAW_NONE || stack->process == RAW_NONE ||
             raw->threads[stack->thread].tid == raw->processes[stack->process].pid)
                 return false;
         uint64_t pointer = raw->threads[stack->thread].thread_pointer;
         uint64_t bytes = pointer > stack->start ? stack->end - pointer : DESCRIPTOR_BYTES;
 
-        /* Sources that tell the pointer may know where the stack ends, too. */
+        /* A source that knows the pointer may also know the stack's end. */
         if (pointer >= stack->end)
                 return false;
         return offset_bytes <= bytes + objects->thread_bytes;
@@ -209,7 +209,7 @@ static struct object stack_object(struct objects *objects,
         const struct raw *raw = objects->from.sweep->raw;
         uint32_t owner = raw->mappings[location->target.index].thread;
         struct object object = {.kind = OBJECT_STACK, .module = RAW_NONE};
-        /* Of another thread's stack only the source can tell the frame. */
+        /* In another thread's stack, only the source can identify the frame. */
         bool own = owner == RAW_NONE || owner == sample->thread ||
                    sample->other_stack != RAW_NONE;
         uint32_t place;

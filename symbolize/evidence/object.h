@@ -22,13 +22,13 @@ struct object {
         uint32_t name;
         uint32_t module;    /* RAW_NONE: none */
         struct site site;   /* of heap blocks and mapped regions */
-        uint64_t start;     /* a variable's address: separates equal names */
-        bool whole_stack;   /* the frame in it is not known */
-        bool thread_memory; /* or thread-local variables: which is not known */
+        uint64_t start;     /* a variable's address: distinguishes equal names */
+        bool whole_stack;   /* its frame is not known */
+        bool thread_memory; /* or an unknown thread-local variable */
         bool has_size;
         uint64_t size_bytes;
         uint64_t allocations; /* 0: no blocks */
-        uint64_t total_bytes; /* of all blocks, one after the other */
+        uint64_t total_bytes; /* of all blocks of all times */
 };
 
 /* Input of the objects. The places and variables of SWEEP have been named; ALLOCATORS
@@ -39,7 +39,7 @@ struct object_sources {
         const struct types *types;
         struct string_pool *names;
         const char *const *allocators;
-        bool *allocators_met; /* of each: some block's path had it */
+        bool *allocators_met; /* by allocator: a block's stack contains it */
 };
 
 /* The allocations at one stack. */
@@ -52,12 +52,13 @@ struct object_path {
 struct objects {
         struct object_sources from;
         HASHED(struct object);
-        struct object_path *paths; /* of raw's stacks, blocks and regions apart */
-        struct site *sites;        /* of raw's stacks, once found */
+        struct object_path
+            *paths; /* of raw's stacks, with separate ones for blocks and regions */
+        struct site *sites; /* of raw's stacks, once found */
         bool *site_found;
         struct place_site *place_sites; /* of the sweep's places */
         size_t place_site_count;
-        uint64_t thread_bytes; /* of a thread's variables, in all files */
+        uint64_t thread_bytes; /* of the thread-local variables of all files */
         struct arenas arenas;
 };
 
@@ -71,19 +72,18 @@ struct sample_object {
 /* 0 or -ENOMEM; on error OBJECTS is still to be freed. */
 int objects_open(struct objects *objects, const struct object_sources *from);
 
-/* Before the first query of a sample's object: separates the blocks of a site that
- * have several types, by BLOCKS, the block types of raw's stacks. 0 or -ENOMEM. */
+/* Before the first query of a sample's object: separates the blocks of a site with
+ * several types. BLOCKS are the block types of raw's stacks. 0 or -ENOMEM. */
 int objects_tell_apart(struct objects *objects, const struct block_type *blocks);
-/* The object that SAMPLE at LOCATION touched, made when it is the first to. 0 or -ENOMEM.
- */
+/* The object that SAMPLE at LOCATION touched; makes it if it is new. 0 or -ENOMEM. */
 int objects_of_sample(struct objects *objects, const struct raw_sample *sample,
                       const struct sample_location *location,
                       struct sample_object *result);
 /* The path of blocks, or of mapped regions, that were allocated at STACK. */
 struct object_path *objects_path(const struct objects *objects, uint32_t stack,
                                  bool region);
-/* After the last sample: counts all blocks of each object. Out of memory shows in the
- * names. */
+/* After the last sample: counts all blocks of each object. The string pool notes when
+ * memory is short. */
 void objects_count_blocks(struct objects *objects);
 void objects_free(struct objects *objects);
 

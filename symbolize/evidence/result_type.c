@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A type's fields get their rows with its first sample, in the order of the layout. A
- * place that several fields share gets a row after them. */
+/* The first sample of a type adds rows for its fields, in the order of the layout.
+ * Overlapping fields that share a name get a row after them. */
 #include "result_type.h"
 
 #include <errno.h>
@@ -83,19 +83,18 @@ void type_rows_free(struct type_rows *rows)
         *rows = (struct type_rows){0};
 }
 
-/* ---- fields beside the first ---- */
+/* ---- fields behind the first ---- */
 
-/* The fields that lie behind the first are looked for once for each place in a type and
- * number of bytes. */
+/* The search for fields behind the first runs once for each offset in a type and size. */
 
-enum { BYTES_LIMIT = 64 }; /* what reads more, such as fxrstor, is no load of fields */
+enum { BYTES_LIMIT = 64 }; /* larger reads, such as fxrstor, load no fields */
 
 struct wide_read {
         uint32_t type;
         uint32_t bytes;
         uint64_t offset_bytes; /* of the load in the type */
-        uint32_t field;        /* that its samples count for, a row */
-        size_t first;          /* of the others */
+        uint32_t field;        /* the row that its samples count for */
+        size_t first;          /* of the other rows */
         uint32_t count;
         uint64_t samples;
 };
@@ -116,7 +115,7 @@ static uint32_t hash_of(const struct wide_read *read)
             read->field);
 }
 
-/* The end of the field, or array item, in which the load begins. */
+/* The end of the field, or array item, that contains the load's first byte. */
 static uint64_t end_of_first(const struct sample_type *sample)
 {
         const struct field *field = &sample->field;

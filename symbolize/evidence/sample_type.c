@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A variable's type is certain: the address tells the field. In a block, the allocation
+/* A variable's type is certain: the address gives the field. In a block, the allocation
  * and the instruction's pointer decide together. Without certainty the sample stays
  * unresolved, with the reason. */
 #include "sample_type.h"
@@ -11,7 +11,7 @@
 #include "site.h"
 #include "type_by.h"
 
-/* Learns about the blocks of STACK from a sample at LOCATION in one of them. */
+/* Learns about the blocks of STACK from a sample of one block at LOCATION. */
 static void block_evidence_learn(struct sample_types *finder,
                                  const struct sample_location *location, uint32_t stack)
 {
@@ -58,8 +58,8 @@ static bool object_type(const struct sample_types *finder,
         return *type != TYPE_NONE;
 }
 
-/* Why, where no variable is, there is no type: the object says it better than the
- * instruction. */
+/* The reason for a missing type outside of variables. The object gives a better one than
+ * the instruction. */
 static struct sample_type by_section(struct sample_types *finder,
                                      const struct sample_location *location)
 {
@@ -80,9 +80,9 @@ static struct sample_type by_section(struct sample_types *finder,
         }
 }
 
-/* Declared bytes, with FOUND as their type, are also storage: a pointer to a structure
- * tells their content. An index that begins behind its pointer's target may lead there
- * from something else. */
+/* Declared bytes, with FOUND as their type, may also be storage: a pointer to a structure
+ * shows their content. An index that begins behind its pointer's target may come from
+ * another object. */
 static struct sample_type in_bytes(struct sample_types *finder,
                                    const struct sample_location *location,
                                    const struct sample_type *found)
@@ -102,8 +102,8 @@ static struct sample_type in_bytes(struct sample_types *finder,
         return pointed;
 }
 
-/* A declaration is certain, however the code uses the bits. Bytes are the exception: they
- * hold numbers of all kinds. */
+/* A declaration is certain, regardless of the code that uses the bits. Bytes are the
+ * exception: they hold numbers of all kinds. */
 static struct sample_type in_variable(struct sample_types *finder,
                                       const struct sample_location *location,
                                       uint32_t type, uint64_t offset)
@@ -148,7 +148,7 @@ static struct sample_type find_type(struct sample_types *finder,
         return in_variable(finder, location, type, offset);
 }
 
-/* Whether a part of the types is not there that the place or the variable may have. */
+/* Whether debug information for the types of the place or the variable is missing. */
 static bool lacks_types(const struct sweep *sweep, const struct sample_location *location)
 {
         const struct module *modules = sweep->raw->modules;
@@ -161,7 +161,7 @@ static bool lacks_types(const struct sweep *sweep, const struct sample_location 
                (data != RAW_NONE && modules[data].alt_missing);
 }
 
-/* Whether REASON may be no more than that a type has not been read. */
+/* Whether REASON may only mean that a type has not been read. */
 static bool wants_types(enum untyped reason)
 {
         switch (reason) {
@@ -200,9 +200,9 @@ void sample_types_learn(struct sample_types *finder,
                 instruction_learn(finder, location);
         uint32_t stack = finder->sweep->raw->allocations[target->index].stack;
 
-        /* The C library's allocator reads its lists in free blocks, and its sort
-         * functions move items of any type. Neither tells the content of a block. Stores
-         * initialise blocks in sizes that suit the compiler. */
+        /* Loads of the C library are no evidence of a block's content: its allocator
+         * reads its lists in free blocks, and its sort functions move items of any type.
+         * Nor are stores: they initialise blocks in sizes that suit the compiler. */
         if (is_load && stack != RAW_NONE && !site_in_c_library(finder->sweep, place))
                 block_evidence_learn(finder, location, stack);
 }
@@ -237,7 +237,7 @@ int sample_types_open(struct sample_types *sample_types, const struct sweep *swe
                 return -ENOMEM;
         for (size_t i = 0; i < sweep->places.count; i++)
                 sample_types->pointees[i].reason = UNTYPED_COUNT;
-        /* At first each block is assumed to have its allocation's type. */
+        /* Each block at first has its allocation's type. */
         for (uint32_t i = 0; i < sweep->raw->stack_count; i++)
                 sample_types->blocks[i] = block_type_of_allocation(sweep, types, i);
         return 0;
@@ -253,7 +253,7 @@ void sample_types_free(struct sample_types *sample_types)
 
 /* ---- at an offset of a known type ---- */
 
-/* A field is named where the access fits it, and more than bytes are there. */
+/* Names a field if the access fits it and it is more than bytes. */
 
 struct sample_type type_left_open(enum untyped reason)
 {
@@ -267,7 +267,7 @@ struct sample_type type_told(struct sample_type found, struct type_source source
         return found;
 }
 
-/* Goes from arrays to their items. */
+/* Replaces an array by its item. */
 static void take_item(const struct types *types, uint32_t *type, uint64_t *offset)
 {
         while (*type < types->count && types->items[*type].kind == TYPE_ARRAY) {

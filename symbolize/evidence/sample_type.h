@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The type and the field that each sample accessed, from what its instruction points to
- * and from the object that its address lies in; or why they are not known. */
+/* The type and field that each sample accessed, from its instruction's pointer and its
+ * address's object; or the reason why they are unknown. */
 #ifndef MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
 #define MEMLAG_SYMBOLIZE_SAMPLE_TYPE_H
 
@@ -13,8 +13,7 @@ struct sample_type {
         enum untyped reason;
         uint32_t type;      /* canonical, no array; TYPE_NONE unless TYPED */
         struct field field; /* name 0: the type has no fields */
-        /* How much the instruction accesses, and where in the type; 0: not known, or not
-         * where. */
+        /* The access's size and offset in the type; 0: not known. */
         uint32_t access_bytes;
         uint64_t offset_bytes;
         struct type_source source;
@@ -26,20 +25,20 @@ struct sample_types {
         struct string_pool *names;
         struct block_type *blocks;    /* of raw's stacks */
         struct sample_type *pointees; /* of the sweep's places, once found */
-        bool *elsewhere; /* of the sweep's places: an address is not where an index leads */
-        uint32_t character; /* the program's type char; TYPE_NONE: none */
+        bool *elsewhere;              /* by place: an address contradicts the index */
+        uint32_t character;           /* the program's type char; TYPE_NONE: none */
 };
 
 /* The places of SWEEP have been named. 0 or -ENOMEM; on error SAMPLE_TYPES is still to be
  * freed. */
 int sample_types_open(struct sample_types *sample_types, const struct sweep *sweep,
                       const struct types *types, struct string_pool *names);
-/* Learns from a sample at LOCATION what its block holds, if it is a load, and whether its
- * address refutes its instruction's index. All samples come here before the first
+/* Learns from a sample at LOCATION the content of its block, if it is a load, and whether
+ * its address refutes its instruction's index. Must get all samples before the first
  * sample_types_find(). */
 void sample_types_learn(struct sample_types *sample_types,
                         const struct sample_location *location, bool is_load);
-/* Out of memory shows in the names. */
+/* The string pool notes when memory is short. */
 struct sample_type sample_types_find(struct sample_types *sample_types,
                                      const struct raw_sample *sample,
                                      const struct sample_location *location);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Types differ if their names do, as reports show only names. Blocks of one type and line
- * differ by their columns: the compiler keeps these, even in inlined or unrolled code. */
+/* Types differ if their names do, because reports show only names. The column
+ * distinguishes allocations of one type in one line. Compilers keep it, even in inlined
+ * or unrolled code. */
 #include "site_type.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 struct told_site {
         uint32_t site;   /* its name */
         uint32_t type;   /* its name; 0: not known */
-        uint32_t column; /* 0: not known, or the only one of its site and type */
+        uint32_t column; /* 0: unknown, or the only one of the site and type */
         size_t stack;
 };
 
@@ -35,7 +36,7 @@ static uint32_t type_name(const struct site_types *from, size_t stack)
                    : from->types->items[block->type].name;
 }
 
-/* Columns that are known; FIRST 0: none. */
+/* The known columns of sites; FIRST 0: none. */
 struct columns {
         uint32_t first;
         uint32_t last;
@@ -74,11 +75,11 @@ static void name_site(const struct site_types *from, struct site *sites,
 {
         uint32_t type = 0; /* the first that is known */
         bool several = false;
-        size_t untyped = 0; /* in order, they come first */
+        size_t untyped = 0; /* they come first in the order */
 
         while (untyped < count && told[untyped].type == 0)
                 untyped++;
-        /* A site without a type, for lack of samples, may have any of them. */
+        /* A site without a type, for lack of samples, may have any type. */
         struct columns unknown = join_columns((struct columns){0}, told, untyped);
         struct columns all = join_columns(unknown, told + untyped, count - untyped);
 

@@ -10,11 +10,10 @@
 
 struct sample_type type_left_open(enum untyped reason);
 
-/* FOUND, if it is a type, is what SOURCE tells. */
+/* FOUND, with SOURCE as its evidence if it is a type. */
 struct sample_type type_told(struct sample_type found, struct type_source source);
 
-/* The field of TYPE, of an array its items, OFFSET bytes behind its start, that ACCESS
- * may be to. */
+/* The field of TYPE (of an array's items) at OFFSET that fits ACCESS. */
 struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
                                    uint64_t offset, const struct type_access *access);
 
@@ -23,13 +22,13 @@ struct sample_type sample_field_at(struct sample_types *finder, uint32_t type,
 struct sample_type type_by_block(struct sample_types *finder,
                                  const struct sample_location *location);
 
-/* ---- in a function that the debug information does not describe ---- */
+/* ---- in a function without debug information ---- */
 
-/* Which function that copies or compares memory PLACE is in. */
+/* The kind of the function at PLACE, if it copies or compares memory. */
 enum memory_function memory_function_at(const struct sample_types *finder,
                                         uint32_t place);
 
-/* The C library's string functions read characters only, in each processor's version. */
+/* The C library's string functions, in each processor's version, read only characters. */
 struct sample_type type_by_function(struct sample_types *finder,
                                     const struct sample_location *location);
 

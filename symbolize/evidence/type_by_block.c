@@ -12,13 +12,13 @@ struct here {
         uint32_t place;                    /* of the sweep */
         const struct place_value *pointed; /* by the instruction; NULL: not known */
         const struct type_access *access;
-        const struct block_type *holds; /* what is known of all blocks of its stack */
+        const struct block_type *holds; /* facts about all blocks of its stack */
         uint64_t bytes;                 /* of the block */
         uint64_t inside;                /* the offset in the block */
-        uint32_t type;                  /* that the block was allocated as */
+        uint32_t type;                  /* the allocated type */
 };
 
-/* FOUND, if it is a type, is what the allocation tells. */
+/* FOUND, with the allocation as its evidence if it is a type. */
 static struct sample_type told_by_allocation(const struct here *here,
                                              struct sample_type found)
 {
@@ -27,7 +27,7 @@ static struct sample_type told_by_allocation(const struct here *here,
                                               here->holds->place});
 }
 
-/* The field of the type that the block was allocated as. */
+/* The field of the block's allocated type. */
 static struct sample_type allocated_field(const struct here *here,
                                           const struct type_access *access)
 {
@@ -58,30 +58,30 @@ static struct sample_type by_allocation(const struct here *here)
         return allocated_field(here, &access);
 }
 
-/* Characters excepted, which texts consist of. */
+/* Whether TYPE is a number, but not a character of a text. */
 static bool is_number(const struct types *types, uint32_t type)
 {
         return type_is_single(types, type) && type_kind(types, type) != TYPE_POINTER &&
                type_size(types, type) > 1;
 }
 
-/* Whether the block holds more than its allocated type, so that a pointer to a number may
- * lead to one of its members. A block of bytes or numbers may hold several arrays. */
+/* Whether the block holds more than its allocated type. A pointer to a number may then
+ * lead to a member. A block of bytes or numbers may hold several arrays. */
 static bool holds_members(const struct here *here)
 {
         return block_type_mixed(here->holds) && type_size(here->types, here->type) > 1 &&
                !is_number(here->types, here->type);
 }
 
-/* Whether nothing is known of the block that speaks against its being mere bytes. */
+/* Whether no evidence contradicts that the block contains only bytes. */
 static bool is_texts(const struct here *here)
 {
         return !here->holds->used && !here->holds->records &&
                !block_type_mixed(here->holds) && type_size(here->types, here->type) <= 1;
 }
 
-/* Whether what FOUND says is only that a pointer to bytes was handed to a function that
- * copies or compares: such pointers are made of others. */
+/* Whether FOUND's only evidence is a pointer to bytes passed to a function that copies or
+ * compares: programs make such pointers from others. */
 static bool copies_bytes(const struct here *here, const struct sample_type *found)
 {
         return !place_asks(&here->finder->sweep->places.items[here->place])
@@ -90,9 +90,9 @@ static bool copies_bytes(const struct here *here, const struct sample_type *foun
                memory_function_at(here->finder, here->place) != MEMORY_NONE;
 }
 
-/* Whether the instruction's pointer is to a structure that begins with the block, which
- * was allocated as another, larger one and holds just that: the pointer may have been
- * cast to that in between, or the block be used as something else. */
+/* Whether the instruction's pointer is to a smaller structure at the beginning of a block
+ * that holds one larger structure. The pointer may have been cast in between, or the
+ * program uses the block for another purpose. */
 static bool is_cast(const struct here *here)
 {
         const struct place_value *pointed = here->pointed;
@@ -106,8 +106,8 @@ static bool is_cast(const struct here *here)
                !block_type_agrees(here->types, here->type, here->inside, pointed);
 }
 
-/* Whether the pointer is to the first item of a block with one known item, and an index
- * leads behind it without proof. If the block's type is not known, an index that begins
+/* Whether the pointer is to the first item of a block with one known item, and an
+ * unproved index leads behind it. If the block's type is unknown, an index that begins
  * there counts, too. */
 static bool strays(const struct here *here)
 {
@@ -121,7 +121,7 @@ static bool strays(const struct here *here)
         if (!type_same(types, pointed->type, here->type))
                 return pointed->shifted &&
                        !block_type_has_item(here->holds, types, pointed->type, start);
-        /* Among the bytes of a member it is not known to stay. */
+        /* It may leave the bytes of a member. */
         bool may_leave = pointed->unknown_index && !type_open_ended(types, pointed->type);
 
         if (may_leave)
@@ -131,7 +131,7 @@ static bool strays(const struct here *here)
                !block_type_has_item(here->holds, types, pointed->type, start);
 }
 
-/* Why FOUND, the field at the instruction's pointer, is not sure here; TYPED: it is. A
+/* The reason to doubt FOUND, the field at the instruction's pointer; TYPED: none. A
  * number or pointer may also be a member, or something behind the pointer's target. */
 static enum untyped doubt_in_block(const struct here *here,
                                    const struct sample_type *found)

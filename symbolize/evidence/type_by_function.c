@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For functions that copy or compare memory, or read strings, the caller's arguments
- * decide. */
+/* Functions that copy, compare or read strings: the caller's arguments decide. */
 #include "type_by.h"
 
 #include <stdbool.h>
@@ -9,7 +8,7 @@
 
 #include "site.h"
 
-/* Whether NAME (NULL: none) is a member function of C++'s std::string, which handles only
+/* Whether NAME (NULL: none) is a member function of std::string, which reads only
  * char. */
 static bool string_member(const char *name)
 {
@@ -40,7 +39,7 @@ static bool string_function(const char *name)
         return false;
 }
 
-/* Whether the data is a library's own, such as its tables of letters. */
+/* Whether the data belongs to a library, such as its tables of letters. */
 static bool own_data(const struct sweep *sweep, const struct place *place,
                      const struct target *target)
 {
@@ -56,7 +55,7 @@ enum memory_function memory_function_at(const struct sample_types *finder, uint3
         return memory_function(string_pool_text(finder->names, code->function));
 }
 
-/* The program's characters, which a function for texts reads. */
+/* The program's type char, for functions that read texts. */
 static struct sample_type characters(const struct sample_types *finder)
 {
         return (struct sample_type){
@@ -65,8 +64,8 @@ static struct sample_type characters(const struct sample_types *finder)
             .source = {TYPE_BY_FUNCTION, 0, TYPE_SOURCE_NO_PLACE}};
 }
 
-/* In a function that copies or compares memory, the caller's pointer tells the type. The
- * address tells how far it reads, if the block has room for just one item. */
+/* In a function that copies or compares memory, the caller's pointer gives the type. The
+ * address gives the offset, if the block has room for only one item. */
 static struct sample_type by_argument(struct sample_types *finder,
                                       const struct sample_location *location)
 {
@@ -91,7 +90,7 @@ static struct sample_type by_argument(struct sample_types *finder,
         const struct type_source source = {TYPE_BY_ARGUMENT, argument->flow.pointer,
                                            location->caller};
 
-        /* A copy that begins there reads one type only, without fields to tell apart. */
+        /* A copy that begins there reads one type only, without different fields. */
         if (type_is_single(finder->types, place->type))
                 return type_told(sample_field_at(finder, place->type, 0, &any), source);
         if (target->kind != TARGET_BLOCK || place->indexed ||
@@ -102,7 +101,7 @@ static struct sample_type by_argument(struct sample_types *finder,
                          source);
 }
 
-/* Why nothing is known where no entry describes the code of PLACE. */
+/* The reason for an unknown type if no debug information describes the code of PLACE. */
 static enum untyped undescribed(const struct place *place)
 {
         return place->code.assembler ? UNTYPED_ASSEMBLER

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A pointer's type says what lies behind it. An index that nothing proves must agree with
- * the addresses of all of the instruction's samples: some agree by chance. */
+/* A pointer's type gives the type of the accessed memory. An unproved index must agree
+ * with the addresses of all samples of the instruction, because some agree by chance. */
 
 #include "type_by.h"
 #include "type_field.h"
@@ -38,7 +38,7 @@ struct type_access instruction_counted_access(const struct types *types,
         return access;
 }
 
-/* Whether the address, INSIDE a block, is where FOUND lies when items of TYPE fill it. */
+/* Whether FOUND lies at the address, INSIDE a block, if items of TYPE fill the block. */
 static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                    const struct type_access *access, const struct sample_type *found)
 {
@@ -52,7 +52,7 @@ static bool agrees(struct sample_types *finder, uint32_t type, uint64_t inside,
                there.field.name == found->field.name;
 }
 
-/* Whether PLACE is known but for an index that counts whole items of its type. */
+/* Whether PLACE is known except for an index that counts whole items of its type. */
 static bool is_placed(const struct types *types, const struct place_value *place)
 {
         uint64_t bytes = types->items[place->type].size_bytes;
@@ -61,8 +61,8 @@ static bool is_placed(const struct types *types, const struct place_value *place
                (place->stride_bytes > 0 && bytes > 0 && place->stride_bytes % bytes == 0);
 }
 
-/* The field that the instruction at PLACE accesses by its pointer. It is the same for all
- * its samples. */
+/* The field that the instruction accesses by its pointer, the same for all its
+ * samples. */
 static struct sample_type pointee(struct sample_types *finder, uint32_t place)
 {
         const struct flow_answer *flow =
@@ -81,8 +81,7 @@ static struct sample_type pointee(struct sample_types *finder, uint32_t place)
         return *known;
 }
 
-/* Whether the address can tell whether PLACE's index leads where it seems to: whole items
- * of the type fill the block. */
+/* Whether the address can confirm PLACE's index: whole items fill the block. */
 static bool is_tested(const struct sample_types *finder, const struct target *target,
                       const struct place_value *place)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Few sources belong to many samples: each is looked up by its content. */
+/* Many samples share few sources. A source is looked up by its content. */
 #include "type_source.h"
 
 #include <errno.h>

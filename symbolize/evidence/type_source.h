@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The evidence that decided on a sample's type, for users to check. The database has each
- * once. */
+/* The evidence for a sample's type, for users to check. The database has each once. */
 #ifndef MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 #define MEMLAG_SYMBOLIZE_TYPE_SOURCE_H
 
@@ -10,10 +9,10 @@
 
 enum type_source_kind {
         TYPE_BY_NOTHING,     /* it is not known */
-        TYPE_BY_VARIABLE,    /* the address is in one whose type is declared */
-        TYPE_BY_ALLOCATION,  /* POINTER took the block after the call at PLACE */
-        TYPE_BY_INSTRUCTION, /* POINTER is what its address is made of */
-        TYPE_BY_ARGUMENT,    /* POINTER is handed to the function by the call at PLACE */
+        TYPE_BY_VARIABLE,    /* the variable at the address declares it */
+        TYPE_BY_ALLOCATION,  /* POINTER holds the block after the call at PLACE */
+        TYPE_BY_INSTRUCTION, /* the address comes from POINTER */
+        TYPE_BY_ARGUMENT,    /* the call at PLACE passes POINTER */
         TYPE_BY_FUNCTION,    /* the function reads texts */
         TYPE_SOURCE_KINDS
 };
@@ -31,7 +30,7 @@ struct type_sources {
         HASHED(struct type_source); /* ids are indexes + 1 */
 };
 
-/* The word for KIND in the database. */
+/* KIND's name in the database. */
 const char *type_source_word(enum type_source_kind kind);
 
 /* ID becomes SOURCE's number; 0: no source. 0 or -ENOMEM. */
@@ -39,7 +38,7 @@ int type_sources_add(struct type_sources *sources, const struct type_source *sou
                      uint32_t *id);
 void type_sources_free(struct type_sources *sources);
 
-/* Why the type of a sample is not known. */
+/* The reason why a sample's type is not known. */
 enum untyped {
         TYPED,
         UNTYPED_NO_ADDRESS,
