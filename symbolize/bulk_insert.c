@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One statement for a full batch, made once, and one for what is left at the end. */
+/* One statement, prepared once, inserts full batches; another one inserts the rest. */
 #include "bulk_insert.h"
 
 #include <sqlite3.h>
@@ -37,9 +37,8 @@ int select_any(struct db *db, const char *sql, struct diag *diag)
         return select_rows(db, sql, is_there, NULL, diag);
 }
 
-/* Prepares a statement for ROW_COUNT rows. After an error the transaction is taken back
- * as a whole: SQLite need not, as it would by default, note how to take back the rows of
- * one statement alone. */
+/* Prepares a statement for ROW_COUNT rows. An error rolls back the whole transaction.
+ * Therefore SQLite need not keep the journal by which it could undo one statement. */
 static int prepare(struct bulk_insert *insert, int row_count, sqlite3_stmt **rows)
 {
         sqlite3_str *sql = sqlite3_str_new(db_sqlite(insert->db));
@@ -105,7 +104,7 @@ void bulk_insert_text(struct bulk_insert *insert, int column, const char *text)
                     (struct bulk_value){.text = text, .set = true};
 }
 
-/* Writes the rows that wait with ROWS, a statement for as many. */
+/* Writes the waiting rows with ROWS, a statement for that number of rows. */
 static int write_rows(struct bulk_insert *insert, sqlite3_stmt *rows)
 {
         int count = insert->row_count * insert->column_count, rc = SQLITE_OK;

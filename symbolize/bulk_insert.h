@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many rows of a query, and many rows into one table: each statement takes several of
- * them, which costs SQLite much less than one statement for each. Knows nothing of what
- * rows mean. */
+/* Reads many rows of a query, and writes many rows into one table. A statement that
+ * inserts several rows costs SQLite much less than one statement for each. Knows no
+ * meaning of rows. */
 #ifndef MEMLAG_SYMBOLIZE_BULK_INSERT_H
 #define MEMLAG_SYMBOLIZE_BULK_INSERT_H
 
@@ -37,23 +37,23 @@ struct bulk_insert {
         int row_count; /* that wait, without the one in work */
         struct bulk_value *values;
         struct sqlite3_stmt *batch;
-        int error; /* the first: rows behind it count for nothing */
+        int error; /* the first; later rows are ignored */
 };
 
-/* Begins to fill the COLUMNS, with commas between, of TABLE; both must stay. To be closed
- * in any case. */
+/* Begins to fill the COLUMNS, separated by commas, of TABLE; both texts must stay. The
+ * caller closes INSERT in any case. */
 void bulk_insert_open(struct bulk_insert *insert, const char *table, const char *columns,
                       struct db *db, struct diag *diag);
-/* Sets column number COLUMN, from 0 on, of the row in work; those not set are NULL. TEXT
- * must stay until the close; NULL leaves the column as it is. */
+/* Sets column number COLUMN, from 0 on, of the current row. Columns that are not set are
+ * NULL. TEXT must stay until the close; a NULL text leaves the column as it is. */
 void bulk_insert_int(struct bulk_insert *insert, int column, int64_t value);
 void bulk_insert_text(struct bulk_insert *insert, int column, const char *text);
-/* The same, but 0 leaves the column as it is. */
+/* The same, but VALUE 0 leaves the column as it is. */
 void bulk_insert_nonzero(struct bulk_insert *insert, int column, uint64_t value);
 /* Ends the row. 0 or a negative errno value, which the close gives too. */
 int bulk_insert_row(struct bulk_insert *insert);
-/* After the last row, when there was no ERROR, writes what is left; frees in any case.
- * ERROR, or 0, or a negative errno value. */
+/* After the last row, when there was no ERROR, writes the remaining rows. Frees in any
+ * case. ERROR, or 0, or a negative errno value. */
 int bulk_insert_close(struct bulk_insert *insert, int error);
 
 /* Sets the columns of row number I and returns true, or returns false for no row. */
@@ -64,9 +64,8 @@ struct bulk_table {
         size_t count;
 };
 
-/* Fills COUNT TABLES one after the other, each with the rows that its function, called
- * with CONTEXT, gives for all numbers below the table's count. 0 or a negative errno
- * value. */
+/* Fills COUNT TABLES one after the other. Calls the table's function with CONTEXT for
+ * each row number below the table's count. 0 or a negative errno value. */
 int bulk_insert_tables(const struct bulk_table *tables, size_t count, void *context,
                        struct db *db, struct diag *diag);
 

@@ -65,7 +65,7 @@ static bool has_findings(struct db *db)
         return select_any(db, "SELECT 1 FROM threshold", NULL) > 0;
 }
 
-/* The views are made by the analysis, which comes later. */
+/* The analysis, which comes later, makes the views. Therefore this reads the tables. */
 static const char trace_sql[] =
     "SELECT count(*), coalesce(o.kind, ''), coalesce(o.name, ''), "
     "coalesce(y.name || coalesce('.' || f.name, ''), ''), "
@@ -104,8 +104,8 @@ static int print_row(void *context, sqlite3_stmt *row)
         return 0;
 }
 
-/* Prints each type, field and object of the samples at ADDRESS, with their number and the
- * evidence that decided, or why there is no type. */
+/* Prints each type, field and object of the samples at ADDRESS, with the number of
+ * samples. Adds the evidence for the type, or the reason why there is none. */
 static int trace_print(struct db *db, uint64_t address, struct diag *diag)
 {
         char sql[sizeof(trace_sql) + 20];
@@ -180,8 +180,8 @@ static void names_free(struct names *names)
         free(names->items);
 }
 
-/* Adds the lines of the file at PATH; empty ones and those that begin with '#' are left
- * out. An exit status, or -1 to go on. */
+/* Adds the lines of the file at PATH, without empty lines and comments that begin with
+ * '#'. An exit status, or -1 to go on. */
 static int names_read(struct names *names, const char *path)
 {
         FILE *file = fopen(path, "re");
@@ -323,8 +323,8 @@ static int check_directories(const char *option, const char *const *paths,
         return error;
 }
 
-/* Names would be replaced by what a mistyped path gives: none. An exit status, or -1 to
- * go on. */
+/* Refuses a mistyped path, because symbolizing with it would delete names. An exit
+ * status, or -1 to go on. */
 static int check_paths(const struct symbolize_options *options)
 {
         struct diag diag;
@@ -350,7 +350,7 @@ static int prepare(int argc, char **argv, struct symbolize_options *options,
                    struct lists *lists)
 {
         char *command = argv[0];
-        argv[0] = (char *)"memlag symbolize"; /* getopt names the program by it */
+        argv[0] = (char *)"memlag symbolize"; /* getopt's messages begin with it */
         int status = read_options(argc, argv, options, lists);
 
         argv[0] = command;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are counted, by module: what they are does not matter. Code of the kernel and
- * code that was made at run time have no file that could be compared: fewer names of
- * these are always lost ones. Memlag's own modules, which are of the memlag that
- * recorded, do not count. */
+/* Names are counted by module; their texts do not matter. The kernel's code and code made
+ * at run time have no file to compare: fewer names there are always lost names. Memlag's
+ * own modules do not count: they belong to the memlag that recorded. */
 #include "lost_names.h"
 
 #include <errno.h>
@@ -14,9 +13,8 @@
 #include "own_module.h"
 #include "perf_map.h"
 
-/* What is named: places with a function, with a line, calls inlined there, and variables.
- * All that is not known of the kernel's code in a process is called [vdso], and of code
- * that was made at run time [JIT code]: no names. */
+/* Counts the names of a module: functions, lines, inlined calls and variables. The texts
+ * [vdso] and [JIT code] stand for unknown code and are no names. */
 #define COUNTED                                                                          \
         " SELECT module_id, sum(functions) AS functions, sum(lines) AS lines,"           \
         "  sum(calls) AS calls, sum(variables) AS variables FROM"                        \
@@ -41,8 +39,9 @@ static const char note_sql[] =
     "INSERT INTO temp.named_before" COUNTED
     " HAVING sum(functions) + sum(lines) + sum(calls) + sum(variables) > 0;";
 
-/* The files of module B, or split debug information, which is no module's, are not those
- * of then. What servers delivered is not listed. */
+/* Whether the files of module B changed since its names were made. Split debug
+ * information belongs to no module and counts for each. Files from servers are not
+ * listed. */
 #define OTHER_FILES                                                                      \
         " (NOT EXISTS (SELECT 1 FROM name_source AS s"                                   \
         "   WHERE s.module_id = b.module_id AND s.role = 'file')"                        \
@@ -74,7 +73,7 @@ int lost_names_note(struct db *db, bool *any, struct diag *diag)
         return error;
 }
 
-/* Why the names of a file that is READY became fewer, or of what has none. */
+/* Why a module's names became fewer without a file, or although it is READY. */
 static const char *reason_without_file(const struct module_identity *identity)
 {
         if (!identity->path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that a database has, and that would be lost if they were made again: the file
- * that they came from is another now, or gone. */
+/* Refuses to replace the names in a database if fewer would come back, because the file
+ * that they were made from has changed or is gone. */
 #ifndef MEMLAG_SYMBOLIZE_LOST_NAMES_H
 #define MEMLAG_SYMBOLIZE_LOST_NAMES_H
 
@@ -9,14 +9,14 @@
 #include "module_file.h"
 #include "symbolize.h"
 
-/* Notes how much of each module is named in DB, and from what, before that is cleared;
- * *ANY: something is. Inside the caller's transaction, as all. 0 or a negative errno
- * value. */
+/* Before DB's names are cleared: notes how many names each module has, and their source
+ * files. *ANY: there are names. Inside the caller's transaction, as all. 0 or a negative
+ * errno value. */
 int lost_names_note(struct db *db, bool *any, struct diag *diag);
 
-/* Compares what is named now with the note. -ESTALE, with what to do about it, when a
- * module has fewer names since its files are not those that they were made from; fewer
- * from the same files are no loss. FILES: where modules are looked for. */
+/* Compares the names in DB with the note. -ESTALE, with the remedy, if a module has fewer
+ * names and its files have changed. Fewer names from the same files are no loss. FILES:
+ * where modules are looked for. */
 int lost_names_check(struct db *db, const struct module_search *files, struct diag *diag);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules are opened one after the other, so that only one's debug information is in
- * memory. */
+/* Modules are opened one after the other: only one's debug information is in memory. */
 #include "module.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 
 /* ---- opening and reading ---- */
 
-/* The debug information of FILE: its own or a separate file's, opened as DEBUG. */
+/* The debug information of FILE: inside it, or in a separate file opened as DEBUG. */
 struct debug_info {
         struct elf_file debug;
         struct elf_file alt;
@@ -47,7 +46,7 @@ static int open_same(const struct module *module, struct elf_file *file,
         return error == -ENOMEM ? error : 0;
 }
 
-/* PROGRAM is the path of what SOURCE is, or has, the debug information of. */
+/* Opens the debug information in SOURCE, which belongs to the program at PROGRAM. */
 static int open_dwarf(const struct elf_file *source, const char *program,
                       const struct debug_search *search, bool with_locations,
                       struct debug_info *info)
@@ -102,8 +101,8 @@ static void close_debug_info(struct debug_info *info)
                 elf_file_close(&info->debug);
 }
 
-/* Where variables are is read WITH_LOCATIONS only. 0 or -ENOMEM; the caller closes
- * READING in any case. */
+/* Reads the locations of variables only if WITH_LOCATIONS. 0 or -ENOMEM; the caller
+ * closes READING in any case. */
 static int open_reading(struct module_reading *reading, struct module *module,
                         const struct debug_search *search, bool with_locations)
 {
@@ -125,9 +124,10 @@ static void close_reading(struct module_reading *reading)
                 elf_file_close(&reading->file);
 }
 
-/* ---- what is known of the file ---- */
+/* ---- facts about the file ---- */
 
-/* Where the kernel's file has the symbol that perf tells the kernel's place by. */
+/* The address of the symbol _text in the kernel's file. perf records the kernel's
+ * position by this symbol. */
 static int find_kernel_text(const struct elf_file *file, uint64_t *vaddr)
 {
         struct symbol_table symbols;
@@ -175,7 +175,7 @@ int module_check(struct module *module)
         return error;
 }
 
-/* Each part has a value of its own, so that neighbours stay apart. */
+/* Each part has another value, because the map joins neighbours of one value. */
 static int add_parts(const struct elf_file *file, const struct symbol_table *symbols,
                      bool has_dwarf, struct range_map *parts)
 {
@@ -259,7 +259,7 @@ static void note_what_is_missing(struct module *module, const struct debug_info 
         module->splits_too_many = info->dwarf.splits_too_many;
 }
 
-/* Makes questions of all answers again, of which some may be half made. */
+/* Turns all answers into questions again, because some may be half made. */
 static void forget_answers(const struct module_questions *questions,
                            const struct module_answers *answers, size_t frame_count)
 {
@@ -278,7 +278,7 @@ static void forget_answers(const struct module_questions *questions,
         string_pool_recover(answers->names);
 }
 
-/* Names all; what memory does not suffice for is left out. */
+/* Names everything that fits into memory. */
 static void name_in_memory(struct module *module, struct module_reading *reading,
                            const struct module_questions *questions,
                            const struct module_answers *answers)
@@ -302,7 +302,7 @@ void module_name(struct module *module, const struct debug_search *search,
                  const struct module_answers *answers)
 {
         struct module_reading reading;
-        /* Of variables, those with lists of locations have no address to be found by. */
+        /* Variables with location lists have no single address to search for. */
         int error = open_reading(&reading, module, search, questions->accesses.count > 0);
 
         module->no_memory |= error != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that was mapped while the program ran, as it is now: whether it is still
- * the same, and what its addresses are called. */
+/* A file that was mapped while the program ran: whether it is still the same, and the
+ * names of its addresses. */
 #ifndef MEMLAG_SYMBOLIZE_MODULE_H
 #define MEMLAG_SYMBOLIZE_MODULE_H
 
@@ -27,14 +27,14 @@ struct module {
         bool too_large;         /* its debug information, when unpacked */
         bool debug_of_others;   /* its separate debug files are other builds' */
         bool damaged;           /* its debug information; there is no other */
-        bool too_costly;        /* it: not all of it was read */
-        bool no_memory;         /* for it: what names there are come from symbols */
-        bool alt_missing;       /* what dwz moved out of it is gone or damaged */
-        size_t splits_missing;  /* units in files that are gone or are others */
-        size_t splits_too_many; /* units for which there was no room */
+        bool too_costly;        /* the debug information was read in part */
+        bool no_memory;         /* for the debug information: names come from symbols */
+        bool alt_missing;       /* the alternate file of dwz is gone or damaged */
+        size_t splits_missing;  /* units whose files are gone or have changed */
+        size_t splits_too_many; /* units beyond the capacity */
         struct elf_file file;   /* detached; only when READY */
         const struct module_search *files; /* where to look; NULL: only at its path */
-        bool thread_memory_late; /* may be allocated when its code asks for it */
+        bool thread_memory_late;           /* may be allocated at its first use */
         bool kernel;
         uint64_t kernel_text; /* virtual address of _text in its file; only when READY */
 };
@@ -46,10 +46,10 @@ int module_check(struct module *module);
 /* Frees WANTED and FILE. FILES stays the caller's. */
 void module_close(struct module *module);
 
-/* Parts of MODULE's data in which all addresses have the same answer: what its symbols
- * name, and without debug information the rest of each section. SEARCH tells where debug
- * files are. The caller frees PARTS. No parts where the file is not READY. 0 or
- * -ENOMEM. */
+/* Parts of MODULE's data whose addresses all have the same answer. Each named symbol is a
+ * part; without debug information the rest of each section is another one. SEARCH tells
+ * where debug files are. The caller frees PARTS. No parts where the file is not READY. 0
+ * or -ENOMEM. */
 int module_data_parts(const struct module *module, const struct debug_search *search,
                       struct range_map *parts);
 
@@ -67,8 +67,8 @@ struct module_answers {
         struct types *types;
 };
 
-/* Answers QUESTIONS about MODULE (READY). Where memory does not suffice for the debug
- * information, from symbols alone, or not at all; MODULE says so then. */
+/* Answers QUESTIONS about MODULE (READY). If memory does not suffice for the debug
+ * information, symbols alone give the answers, or there are none. MODULE notes that. */
 void module_name(struct module *module, const struct debug_search *search,
                  const struct module_questions *questions,
                  const struct module_answers *answers);

@@ -36,7 +36,7 @@ static int put_file(struct finding *finding, int64_t module_id, const char *role
         return put(finding, module_id, role, file->path, &status);
 }
 
-/* Which file it is that is not there. A server may deliver it later. */
+/* Notes the name of the missing alternate file. A server may deliver it later. */
 static int put_missing_alt(struct finding *finding, int64_t module_id,
                            const struct elf_file *file)
 {
@@ -51,7 +51,7 @@ static int put_missing_alt(struct finding *finding, int64_t module_id,
         return error;
 }
 
-/* What dwz moved out of FILE. */
+/* Finds the alternate debug file of FILE, which dwz made. */
 static int find_alt(struct finding *finding, int64_t module_id,
                     const struct elf_file *file)
 {
@@ -113,15 +113,15 @@ static void put_list(FILE *text, const char *name, const char *const *list)
                 fprintf(text, " %s=%s", name, *list);
 }
 
-/* Raw rows only grow, while a recording runs. */
+/* A recording in progress only adds raw rows, so its last sample identifies them. */
 static int take_last_sample(void *context, sqlite3_stmt *row)
 {
         *(int64_t *)context = sqlite3_column_int64(row, 0);
         return 0;
 }
 
-/* Two builds of one version may name in different ways. Returns whether TEXT tells this
- * one from others. */
+/* Two builds of one version may give different names. Returns whether TEXT distinguishes
+ * this build from others. */
 static bool put_own_build(FILE *text)
 {
         struct elf_file own;
@@ -137,7 +137,7 @@ static bool put_own_build(FILE *text)
         return known;
 }
 
-/* The version, the build and every option that decides on names. */
+/* Writes the version, the build and every option that affects names. */
 static int put_options(struct finding *finding, int64_t last_sample_id)
 {
         const struct symbolize_options *options = finding->options;
@@ -202,7 +202,7 @@ static bool same_row(const struct looked_for_file *source, sqlite3_stmt *row)
                sqlite3_column_int64(row, 4) == source->modified_ns;
 }
 
-/* A row after those that are found again, of a file that was looked for. */
+/* Whether ROW names a file that was only looked for, and is unchanged. */
 static bool looked_for_same(sqlite3_stmt *row)
 {
         const char *path = (const char *)sqlite3_column_text(row, 2);

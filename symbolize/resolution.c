@@ -52,7 +52,7 @@ static void count_places(struct resolution *resolution)
         }
 }
 
-/* The reason of the innermost function that is not known. */
+/* Counts each stack under the reason of its innermost unknown function. */
 static int count_stacks(struct resolution *resolution)
 {
         const struct sweep *sweep = resolution->sweep;
@@ -133,8 +133,8 @@ static uint64_t samples_of(const struct resolution *resolution, enum subject sub
         return at->samples;
 }
 
-/* Why samples have no line is in the ledger, which the report prints: "with no symbol",
- * "in changed binary". */
+/* The ledger has the reasons for missing lines, because the report prints it: "with no
+ * symbol", "in changed binary". */
 static int write_no_line(const struct resolution *resolution, struct db *db,
                          struct diag *diag)
 {
@@ -149,7 +149,7 @@ static int write_no_line(const struct resolution *resolution, struct db *db,
         return error;
 }
 
-/* With the samples of a type the kinds add up to the samples with a data address. */
+/* These counts and the samples with a type add up to the samples with a data address. */
 static int write_untyped(const struct resolution *resolution, struct db *db,
                          struct diag *diag)
 {
@@ -164,8 +164,8 @@ static int write_untyped(const struct resolution *resolution, struct db *db,
         return error;
 }
 
-/* What the files of the program say is elsewhere, and is not there; and what was too
- * costly to read to its end. */
+/* Writes the debug information that the program's files place elsewhere but that is
+ * missing, and the debug information that was too costly to read to its end. */
 static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *diag)
 {
         int64_t missing = 0, too_many = 0, alternates = 0, costly = 0, others = 0;
@@ -196,7 +196,7 @@ static int write_elsewhere(const struct raw *raw, struct db *db, struct diag *di
         return error;
 }
 
-/* Of the objects and functions. */
+/* Writes the reasons for missing objects and functions. */
 static int write_missing(const struct resolution *resolution, struct db *db,
                          struct diag *diag)
 {

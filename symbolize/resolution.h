@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many samples got a line, function, stack, object and type, and why the others did
- * not: for each of the five the counts add up to all samples. */
+/* How many samples got a line, function, stack, object and type, and the reasons for the
+ * others. For each of the five the counts add up to all samples. */
 #ifndef MEMLAG_SYMBOLIZE_RESOLUTION_H
 #define MEMLAG_SYMBOLIZE_RESOLUTION_H
 
@@ -30,11 +30,11 @@ struct resolution {
         const struct sweep *sweep;
         struct outcome outcomes[SUBJECT_COUNT][OUTCOME_LIMIT];
         int64_t unverified; /* samples in files without a recorded build-id */
-        uint64_t frameless; /* samples on a stack of which the frame is not known */
+        uint64_t frameless; /* samples on a stack without a known frame */
 };
 
-/* The places of SWEEP have been named: counts for all samples what their places and
- * stacks tell. 0 or -ENOMEM. */
+/* Counts for all samples the names of their places and stacks. The places of SWEEP have
+ * been named. 0 or -ENOMEM. */
 int resolution_open(struct resolution *resolution, const struct sweep *sweep);
 /* Counts SAMPLES whose address is in OBJECT (NULL: they have none). */
 void resolution_count(struct resolution *resolution, const struct object *object,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of this stage. Ids follow the order of the samples, so that the same
- * recording and the same files give the same rows. */
+/* The rows of this stage. Ids follow the order of the samples: the same recording and the
+ * same files give the same rows. */
 #include "result.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct writing {
         const struct types *types;
         const struct string_pool *names;
         const struct attribution *attribution;
-        bool *named;            /* of the pool's names: some place in code has it */
-        uint64_t *wide_samples; /* of the fields: they were read beside others */
+        bool *named;            /* of the pool: a place in code uses the name */
+        uint64_t *wide_samples; /* by field: samples that read it beside another field */
 };
 
 static void put_name(const struct writing *writing, struct bulk_insert *insert,
@@ -65,7 +65,7 @@ static bool put_location(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Of the calls that are inlined there. */
+/* The calls inlined at place number I. */
 static bool put_frames(void *context, struct bulk_insert *insert, size_t i)
 {
         struct writing *writing = context;
@@ -86,7 +86,7 @@ static bool put_frames(void *context, struct bulk_insert *insert, size_t i)
         return false;
 }
 
-/* Why places have no line or function: most have both, and no row. */
+/* The reason for a missing line or function. Most places have both, and no row. */
 static bool put_unnamed(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
@@ -111,7 +111,7 @@ static bool put_function_start(void *context, struct bulk_insert *insert, size_t
         return code->has_start;
 }
 
-/* Of the places that samples were at. */
+/* Only places with samples have a row. */
 static bool put_instruction(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
@@ -125,7 +125,7 @@ static bool put_instruction(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Of the accesses that samples were at, where their function was followed. */
+/* Only sampled accesses have a row, in functions with data-flow analysis. */
 static bool put_access_pattern(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
@@ -145,7 +145,7 @@ static bool put_access_pattern(void *context, struct bulk_insert *insert, size_t
 
 /* ---- of the others ---- */
 
-/* Those of places in code, with their numbers in the pool. */
+/* Puts a name of the pool that places in code use, with its number. */
 static bool put_pool_name(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
@@ -230,7 +230,7 @@ static bool put_field(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Of each type all padding. */
+/* All padding of a type. */
 static bool put_padding(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct writing *writing = context;
@@ -272,7 +272,7 @@ static bool put_type_source(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Numbered as the samples have them. */
+/* The numbers are the ones in the samples' rows. */
 static bool put_reason(void *context, struct bulk_insert *insert, size_t i)
 {
         (void)context;
@@ -283,7 +283,7 @@ static bool put_reason(void *context, struct bulk_insert *insert, size_t i)
 
 /* ---- all ---- */
 
-/* Findings are made from names, and are none of those that come. */
+/* Findings depend on the names, so they are deleted too. */
 int result_clear(struct db *db, struct diag *diag)
 {
         int error = db_clear_findings(db, diag);

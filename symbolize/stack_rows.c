@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Of packed nodes only those have rows that blocks of objects came through: for all
- * others their few addresses tell where they are. */
+/* A packed node gets a separate row only if objects' blocks were allocated through it.
+ * The other packed nodes share one row for each address. */
 #include "stack_rows.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct stack_rows {
         const struct sweep *sweep;
         const struct raw *raw;
         const struct objects *objects;
-        bool *contexts;    /* of raw's stacks: blocks of an object came through */
+        bool *contexts;    /* by stack: an object's blocks were allocated through it */
         size_t next_total; /* of raw's, while the rows of object_stack are made */
 };
 
@@ -26,7 +26,7 @@ static bool put_node(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Of packed nodes: few addresses tell where they all are. */
+/* All packed nodes share the rows of few addresses. */
 static bool put_packed(void *context, struct bulk_insert *insert, size_t i)
 {
         const struct stack_rows *rows = context;
@@ -38,7 +38,7 @@ static bool put_packed(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* Marks the packed nodes that blocks of objects came through. */
+/* Marks the packed nodes through which objects' blocks were allocated. */
 static void find_contexts(struct stack_rows *rows)
 {
         for (uint32_t i = (uint32_t)rows->raw->stack_count; i-- > 0;) {
@@ -67,7 +67,7 @@ static bool put_context(void *context, struct bulk_insert *insert, size_t i)
         return true;
 }
 
-/* What the sites at a stack did; where there is none, there are no allocations. */
+/* The sum of the allocation sites at a stack; zero if there are none. */
 static struct raw_total totals_of(struct stack_rows *rows, uint32_t stack, bool region)
 {
         const struct raw *raw = rows->raw;
@@ -104,7 +104,7 @@ static void put_object_stack(struct stack_rows *rows, struct bulk_insert *insert
         bulk_insert_row(insert);
 }
 
-/* Blocks and regions are never one object. */
+/* An object has either blocks or regions, never both. */
 static bool put_object_stacks(void *context, struct bulk_insert *insert, size_t i)
 {
         put_object_stack(context, insert, (uint32_t)i, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stage from beginning to end: read the raw rows, find each address's place by
- * the mappings of its time, name the places module by module, write the result. */
+/* The stage from beginning to end. It reads the raw rows. It finds each address's place
+ * by the mappings of that time. It names the places module by module, and writes the
+ * result. */
 #include "symbolize.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ struct stage {
         struct code_frames frames;
         struct types types;
         const char *const *allocators;
-        bool *allocators_met; /* of each: some block's path had it */
+        bool *allocators_met; /* by allocator: a block's stack contains it */
         struct string_pool *names;
         struct debug_search search;
         struct module_search files;
@@ -30,7 +31,7 @@ struct stage {
         struct name_sources sources;
         struct looked_for looked_for;
         struct debuginfod *debuginfod;
-        uint64_t trace_types;                     /* as of the options */
+        uint64_t trace_types;                     /* from the options */
         int64_t perf_maps[PERF_MAP_OF_LATER + 1]; /* lists of code, by their owners */
 };
 
@@ -46,7 +47,7 @@ static int check_modules(struct stage *stage)
         return error;
 }
 
-/* The kernel whose names are to be found in a list; NULL: there is none. */
+/* The kernel that needs a symbol list; NULL: none. */
 static const struct module *listed_kernel(const struct stage *stage)
 {
         for (size_t i = 0; i < stage->raw.module_count; i++)
@@ -57,8 +58,9 @@ static const struct module *listed_kernel(const struct stage *stage)
         return NULL;
 }
 
-/* Reads the list of the kernel that runs here, when KERNEL is the same and still lies
- * where it was recorded; else there is none, and none when it does not show addresses. */
+/* Reads the symbol list of the running kernel, if that is KERNEL and lies where it was
+ * recorded. Otherwise the list stays empty, as when the running kernel hides its
+ * addresses. */
 static int read_running(struct stage *stage, const struct module *kernel)
 {
         if (stage->files.symfs ||
@@ -78,8 +80,9 @@ static int read_running(struct stage *stage, const struct module *kernel)
         return error == -ENOMEM ? error : 0;
 }
 
-/* The kernel's list of symbols: the one given, the one in perf's cache, or that of the
- * kernel that runs, whose modules may have been loaded at other places since. */
+/* Reads the kernel's symbol list: the given one, the one in perf's cache, or the running
+ * kernel's. The running kernel may have loaded its modules at other addresses since the
+ * recording. */
 static int read_kallsyms(struct stage *stage, const char *path, struct diag *diag)
 {
         const struct module *kernel = path ? NULL : listed_kernel(stage);
@@ -104,7 +107,7 @@ static int read_kallsyms(struct stage *stage, const char *path, struct diag *dia
 
 enum { ALLOCATING_FRAMES = 8 };
 
-/* For the questions of PLACE; NULL when out of memory. */
+/* Makes room for questions about PLACE; NULL when out of memory. */
 static struct place_asks *ask_about(struct place *place)
 {
         if (!place->asks)
@@ -112,7 +115,7 @@ static struct place_asks *ask_about(struct place *place)
         return place->asks;
 }
 
-/* Marks the calls that the blocks of STACK came through, the innermost ones. 0 or
+/* Marks the innermost calls on STACK, through which its blocks were allocated. 0 or
  * -ENOMEM, as all. */
 static int mark_calls(struct sweep *sweep, uint32_t stack)
 {
@@ -132,8 +135,8 @@ static int mark_calls(struct sweep *sweep, uint32_t stack)
         return 0;
 }
 
-/* Marks the calls of the C library's functions that samples with an address are in: what
- * such a function reads, its caller may know. */
+/* Marks calls of C library functions that contain samples with an address: the caller may
+ * know the type that such a function reads. */
 static int mark_arguments(struct sweep *sweep)
 {
         const struct raw *raw = sweep->raw;
@@ -157,7 +160,7 @@ static int mark_arguments(struct sweep *sweep)
         return 0;
 }
 
-/* Marks the places whose instructions' memory operands are asked about. */
+/* Marks the instructions whose memory operands need an analysis. */
 static int mark_accesses(struct sweep *sweep)
 {
         int error = 0;
@@ -165,9 +168,9 @@ static int mark_accesses(struct sweep *sweep)
         for (size_t i = 0; i < sweep->places.count; i++) {
                 struct place *place = &sweep->places.items[i];
 
-                /* Places of stacks alone are not shown as instructions. */
+                /* Places that only stacks contain are not shown as instructions. */
                 place->code.sampled = sweep->place_samples[i] > 0;
-                /* Whether any sample has an address is known after the last only. */
+                /* Only the last sample shows whether any sample has an address. */
                 if (!(place->accesses ||
                       (place->accesses_unaddressed && sweep->samples.addressed)) ||
                     !place->in_image)
@@ -186,7 +189,7 @@ static int mark_accesses(struct sweep *sweep)
         return error;
 }
 
-/* Marks the instructions at ADDRESS, in whichever process, to be traced. */
+/* Marks the instructions at ADDRESS, in any process, for the trace. */
 static void mark_traced(struct sweep *sweep, uint64_t address)
 {
         for (size_t i = 0; address && i < sweep->ips.count; i++) {
@@ -214,7 +217,7 @@ static int list_place(struct module_questions *questions, struct place *place)
         return error ? error : list_access(questions, &place->asks->argument);
 }
 
-/* The questions about each module: OF has room for all. */
+/* Lists the questions about each module in OF, which has room for all. */
 static int list_questions(struct sweep *sweep, struct module_questions *of)
 {
         int error = 0;
@@ -275,7 +278,8 @@ static int name_places(struct stage *stage)
         return error;
 }
 
-/* Code that is in no file: what a compiler made while PROCESS, whose list it is, ran. */
+/* Names code without a file, which a compiler made while PROCESS ran. MADE is that
+ * process's list of code. */
 static void name_made_code(struct stage *stage, uint32_t process,
                            const struct interval_map *made)
 {
@@ -291,8 +295,8 @@ static void name_made_code(struct stage *stage, uint32_t process,
         }
 }
 
-/* The list of code that PROCESS made. Where files are copies of another machine's, the
- * lists here are of other processes. */
+/* Reads the list of code that PROCESS made. With files of another machine, the lists on
+ * this machine belong to other processes. */
 static int read_perf_map(struct stage *stage, uint32_t process, struct interval_map *made)
 {
         const struct raw_process *raw = &stage->raw.processes[process];
@@ -306,8 +310,8 @@ static int read_perf_map(struct stage *stage, uint32_t process, struct interval_
         return error;
 }
 
-/* What has no better name: the kernel's code in a process, where its file is not known or
- * has no name there, and code that was made at run time. */
+/* Gives general names to the remaining code. [vdso] is the kernel's code in a process, if
+ * its file is not known or has no name there. [JIT code] was made at run time. */
 static void name_the_rest(struct stage *stage)
 {
         for (size_t i = 0; i < stage->sweep.places.count; i++) {
@@ -388,7 +392,7 @@ static int note_allocators(struct stage *stage, const char *const *allocators,
         return stage->allocators_met ? 0 : diag_no_memory(diag);
 }
 
-/* A name that nobody has changes nothing, which its giver may not expect. */
+/* A function name that no stack contains has no effect. The user may not expect that. */
 static void tell_unmet_allocators(const struct stage *stage)
 {
         for (size_t i = 0; stage->allocators && stage->allocators[i]; i++)
@@ -399,8 +403,8 @@ static void tell_unmet_allocators(const struct stage *stage)
                                     stage->allocators[i]);
 }
 
-/* Looks for what the names will be made from. 1 when the names that are there were made
- * from the same; what servers have now, only asking them tells. */
+/* Looks for the sources of names. 1 when the names in DB were made from the same sources.
+ * Only a request shows whether servers have other files now. */
 static int prepare(struct stage *stage, struct db *db,
                    const struct symbolize_options *options, struct diag *diag)
 {
@@ -425,7 +429,7 @@ static int prepare(struct stage *stage, struct db *db,
                 return options->trace_types
                            ? 0
                            : name_sources_same(&stage->sources, db, diag);
-        /* Only now: most files that were mapped have no samples. */
+        /* Only now, because most mapped files have no samples. */
         stage->search.fetch = debuginfod_fetch;
         stage->search.fetch_context = stage->debuginfod;
         return 0;
