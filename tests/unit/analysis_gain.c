@@ -161,6 +161,10 @@ TEST(lines_that_wait_for_their_set_gain_by_other_sets)
 {
         struct sample_facts sample = load(LEVEL_L2, 200, 190);
         assert_true(gain(&sample, GAIN_BUFFERS) > 0);
+        sample.interval_sets_crowd = true; /* others hold the buffers and wait so */
+        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        assert_near(gain(&sample, GAIN_SETS), 200 - 14, 0);
+        sample.interval_sets_crowd = false;
         sample.conflict_sets = 1;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);

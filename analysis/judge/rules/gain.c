@@ -133,7 +133,9 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
         if (sample->interval_path_full &&
             (!sample->tlb_missed || lines_per_walk(sample, machine) > 1))
                 return GAIN_L3_PATH;
-        return waits_for_walkers(sample, machine) ? GAIN_TRANSLATION : GAIN_BUFFERS;
+        if (waits_for_walkers(sample, machine))
+                return GAIN_TRANSLATION;
+        return sample->interval_sets_crowd ? GAIN_SETS : GAIN_BUFFERS;
 }
 
 /* The part of the queue that FIX removes: behind walkers, few sets or the path are the
