@@ -375,7 +375,12 @@ static const char places_sql[] =
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
     MOST_OF_LINE "),"
     IS_LOADER ","
-    " verdict <> 'page-faults' AND fault_ratio >= " FAULTS_PART_MIN " * weight"
+    " verdict <> 'page-faults' AND fault_ratio >= " FAULTS_PART_MIN " * weight,"
+    " (SELECT" OBJECT_NAME "FROM (SELECT object_id, total(o.stalled_ratio) AS waits"
+    "   FROM line_object_finding AS o WHERE o.line_id = top.line_id GROUP BY object_id"
+    "   ORDER BY total(o.samples * o.mean_latency_cycles) DESC LIMIT 1) AS holder"
+    "  JOIN data_object USING (object_id)"
+    "  WHERE verdict IN ('in-core', 'cache') AND 4 * holder.waits < top.stalled_ratio)"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -501,6 +506,16 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
                       out);
 }
 
+/* Prints the object whose accesses take longest, if ROW's place waits for another one. */
+static void print_holder(FILE *out, sqlite3_stmt *row)
+{
+        char *object = shortened(statement_printable(row, 16), OBJECT_BYTES);
+        if (object)
+                fprintf(out, " Accesses to %s hold the buffers: begin with these.",
+                        object);
+        free(object);
+}
+
 /* Prints what huge pages would gain for the object of ROW's place. */
 static void print_huge_pages(FILE *out, sqlite3_stmt *row)
 {
@@ -533,6 +548,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
                 return -ENOMEM;
         fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
                 advice->meaning + 1, report_remedy(advice, pattern_of(row)));
+        print_holder(memory, row);
         print_line_use(memory, row);
         print_gain(memory, row);
         print_prefetch(memory, row);
