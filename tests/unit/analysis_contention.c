@@ -22,9 +22,8 @@ static const struct machine_facts machine = {.clock_mhz = 2000,
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
 
-/* An interval of 1 ms. Loads fetch LINES lines from DRAM, each after LATENCY cycles.
- * HITS loads of each line hit its fill buffer. WRITTEN lines are fetched for stores and
- * written back. */
+/* An interval of 1 ms. Loads fetch LINES lines from DRAM, each after LATENCY cycles. HITS
+ * loads a line hit its fill buffer. Stores fetch and write back WRITTEN lines. */
 static struct interval stream(double lines, double latency, double hits, double written)
 {
         struct interval i = {.start_ns = 0, .end_ns = 1000000};
@@ -368,8 +367,8 @@ TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
         assert_near(m.memory_stall_ratio, 0.8, 1e-9);
 }
 
-/* The store buffer is full for 0.6 of a million cycles, in which DRAM moves this many
- * lines; one takes 200 cycles. */
+/* Of a million cycles the store buffer is full for 600 000. DRAM moves LINES lines
+ * meanwhile, each in 200 cycles. */
 TEST(stores_that_wait_for_other_cores_are_latency)
 {
         static const struct {
@@ -399,8 +398,7 @@ TEST(stores_that_wait_for_other_cores_are_latency)
 }
 
 /* Kernel time of 5 in 10 cycles is the largest class, also beside contended loads. Kernel
- * time of 3 is not, and does not count as work: loads that wait for 4 exceed 3 of work.
- */
+ * time of 3 is not, and is no work: loads that wait for 4 exceed 3 of work. */
 TEST(the_kernels_time_is_a_class_of_its_own)
 {
         struct interval_metrics m = {.used_cores = 1,
@@ -439,8 +437,7 @@ TEST(bounds_follow_the_rules_in_their_order)
                          BOUND_UNKNOWN);
 }
 
-/* Writes may have a lower peak than reads. Three quarters of the write peak are the
- * limit. */
+/* Writes may have a lower peak than reads. Three quarters of it are the limit. */
 TEST(writes_have_a_peak_of_their_own)
 {
         struct machine_facts measured = machine;
@@ -480,7 +477,7 @@ TEST(writes_of_lines_that_nobody_read_have_the_peak_of_all_traffic)
 }
 
 /* Eight cores with full buffers move 60 GB/s: 16 million cycles for 937500 lines. Ten
- * buffers a core make a latency of 171 cycles, twelve 205, fifteen 256; 250 is the
+ * buffers a core mean a latency of 171, twelve 205, fifteen 256 cycles. 250 is the
  * limit. */
 TEST(full_buffers_tell_the_latency_of_stores)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intervals of estimates and of differences, against published values. How often they
- * hold a difference whose true value is known. */
+/* Intervals of estimates and of differences, against published values, and how often they
+ * contain the true value. */
 #include "difference.h"
 #include "tally.h"
 #include "unit_test.h"
@@ -135,7 +135,7 @@ static struct estimate of_stalls(int count, double mean, double ratio)
         return estimate;
 }
 
-/* The same test for a program that does little but wait. */
+/* The same test for a program that mostly waits. */
 TEST(nearly_all_cycles_differ_as_often_as_they_may)
 {
         unsigned short seed[3] = {7, 8, 9};
@@ -198,7 +198,7 @@ TEST(means_of_five_recordings_each)
         near(wide.high, -9.5);
 }
 
-/* Runs that differ much, on one side more than on the other, and samples that do not. */
+/* Runs that differ much, on one side more than on the other, while samples do not. */
 TEST(runs_that_differ_are_no_change)
 {
         unsigned short seed[3] = {4, 5, 6};

@@ -81,7 +81,7 @@ TEST(where_bandwidth_is_short_latency_gains_nothing)
         assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 0, 0);
 }
 
-/* Two walks at a time take longer than twelve lines of L3 do. */
+/* Two walks at a time take longer than twelve lines of L3. */
 TEST(loads_that_queue_for_walkers_gain_by_translation)
 {
         struct sample_facts sample = load(LEVEL_L3, 300, 30);

@@ -75,9 +75,8 @@ static void add_retired(struct tally *tally, int64_t cycles)
         tally_add(tally, &sample, ANSWER_NO, CAUSE_DRAM);
 }
 
-/* Ten equal events among many samples are a Poisson count, whose score interval is
- * 10 + z^2/2 -+ z sqrt(10 + z^2/4): 5.432 to 18.409. None at all: 0 to z^2 = 3.841 of
- * such events. */
+/* Ten equal events among many samples are a Poisson count, with the score interval 10 +
+ * z^2/2 -+ z sqrt(10 + z^2/4): 5.432 to 18.409. No event: 0 to z^2 = 3.841. */
 TEST(rare_stalls_have_the_interval_of_a_count)
 {
         struct tally line = {0}, other = {0}, whole = {0};
@@ -114,7 +113,7 @@ TEST(stalls_of_all_loads_are_no_estimate)
         assert_near(stalled.high, stalled.value, 1e-12);
 }
 
-/* No program holds up more than all of its cycles: the range is cut there. */
+/* No program stalls for more than all its cycles: the range ends there. */
 TEST(the_range_of_stalls_ends_at_all_cycles)
 {
         struct tally whole = {0};

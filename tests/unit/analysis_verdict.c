@@ -120,8 +120,7 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_LATENCY);
         expect(CAUSE_NONE, LEVEL_L1, 251, false, ANSWER_NO,
                BOUND_IN_CORE); /* it needs none */
-        /* Or for bandwidth: the buffers are full of lines that wait for DRAM, which is
-         * short of it. */
+        /* Or for bandwidth: the buffers are full of lines that wait for DRAM. */
 #define FULL(cycles, answer)                                                             \
         .latency_cycles = (cycles), .bandwidth_short = (answer),                         \
         .interval_bound = BOUND_BANDWIDTH, .interval_lacks_buffers = true
@@ -134,8 +133,7 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, FULL(251, ANSWER_UNKNOWN));
 #undef FULL
         expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
-        /* Or for their set of L1: its lines wait for each other, however many buffers
-         * there are. */
+        /* Or for their set of L1: its lines wait for each other, despite free buffers. */
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
@@ -155,7 +153,7 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 180, MISSED,
                   .conflict_sets = 1);
 #undef MISSED
-        /* It is no lack of buffers where lines that crowd into few sets hold them. */
+        /* Lines that crowd into few sets hold the buffers: buffers do not lack. */
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
         expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 500,
                   .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
@@ -168,14 +166,13 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES,
                   .conflict_sets = 1);
-        /* Or for their translation: a cache delivers a line faster than a page walk ends.
-         */
+        /* Or for their translation: a cache delivers faster than a page walk ends. */
         expect(CAUSE_TLB, LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_TLB, LEVEL_L2, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_LFB, 500, true, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE);
-        /* So do those of bursts that fill all buffers, in an interval that is bound by
-         * other work. */
+        /* So do loads of bursts that fill all buffers, although other work bounds the
+         * interval. */
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
                   .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
         /* The walk may have taken the time. */
@@ -209,7 +206,7 @@ TEST(a_slow_line_in_flight_comes_from_where_the_others_do)
         assert_int_equal(cause_of_line(ORIGIN_CACHE, 100), CAUSE_CACHE);
         assert_int_equal(cause_of_line(ORIGIN_SHARING, 100), CAUSE_SHARING);
         assert_int_equal(cause_of_line(ORIGIN_REMOTE, 100), CAUSE_REMOTE);
-        /* No longer than a cache takes: nothing else is to be explained. */
+        /* No longer than a cache takes, so no other cause is needed. */
         assert_int_equal(cause_of_line(ORIGIN_SHARING, 75), CAUSE_CACHE);
         assert_int_equal(cause_of_line(ORIGIN_REMOTE, 75), CAUSE_CACHE);
 }
@@ -320,13 +317,13 @@ TEST(traffic_tells_where_lines_come_from)
         assert_int_equal(origin_of_traffic(50, 10000), ORIGIN_UNKNOWN);
         assert_int_equal(origin_of_traffic(4999, 10000), ORIGIN_UNKNOWN);
         assert_int_equal(origin_of_traffic(5000, 10000), ORIGIN_DRAM);
-        /* Nothing was counted that tells. */
+        /* No counter shows the origin. */
         bool known[CONCEPT_COUNT] = {[CONCEPT_CYCLES] = true};
         struct interval interval = {.gained = {[CONCEPT_CYCLES] = 2000000}};
         assert_int_equal(traffic_origin(&interval, known, &machine), ORIGIN_UNKNOWN);
 }
 
-/* Another request is the first for the line: the load waits for the rest of its way. */
+/* Another request is the first for the line; the load waits for the rest of it. */
 TEST(lines_on_their_way_from_a_short_dram_are_contended)
 {
         expect_of(CAUSE_CONTENTION, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plausible and impossible calibrations: a Zen 3 as published (AnandTech, AMD Zen 3 Ryzen
- * Deep Dive Review, 2020), and a Zen 3 with figures of machines that were busy. */
+/* Plausible and impossible calibrations: a published Zen 3 (AnandTech, AMD Zen 3 Ryzen
+ * Deep Dive Review, 2020), and a Zen 3 with figures of busy machines. */
 #include "calibration.h"
 #include "unit_test.h"
 
@@ -81,7 +81,7 @@ TEST(figures_that_cannot_be_true_do_not)
                 *cases[i].figure = cases[i].value;
                 expect(with, -ERANGE);
         }
-        /* A plateau that its curve leaves early. */
+        /* A plateau whose curve rises before its end. */
         with = zen3;
         with.levels[2].kib = with.levels[2].reported_kib = 131072;
         with.curve[2][0] = 8192;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of a calibration on machines that are not here: their kernels' files. */
+/* Limits of a calibration on other machines: their kernels' files. */
 #include "tree_test.h"
 
 #include "cgroup.h"

@@ -118,7 +118,7 @@ TEST(existing_database_is_replaced_only_by_force)
 
         assert_not_created("a.db", false, -EEXIST, "--force");
         expect("SELECT value FROM run", "first");
-        /* No hint at --force for a file that --force would not replace. */
+        /* No hint at --force for a file that --force does not replace. */
         assert_not_created(".", false, -EEXIST, "is a directory");
         struct diag diag;
         write_text("other", "not a database");
@@ -198,7 +198,7 @@ TEST(unknown_versions_are_refused)
         }
 }
 
-/* A database of version 8 with rows of all stages, a table and a view of its user's. */
+/* A database of version 8 with rows of all stages, and a table and a view of the user. */
 static void make_version_8(const char *path)
 {
         static char sql[1 << 16];
@@ -234,7 +234,7 @@ static void make_version_8(const char *path)
         ".sqlite_schema AS t, pragma_table_info(t.name, '" schema "') AS c"              \
         " WHERE t.name NOT LIKE 'sqlite%' AND t.name NOT IN ('mine', 'my_functions')"
 
-/* All tables and views of A, but the user's, have the columns that they have in B. */
+/* All tables and views of A, except the user's, have the same columns in B. */
 static void assert_same_shape(const char *a, const char *b)
 {
         static const char *const sql[] = {
@@ -259,8 +259,8 @@ static void assert_same_shape(const char *a, const char *b)
         assert_int_equal(counts[2], 0);
 }
 
-/* Version 8 had no page faults and set conflicts. Findings go, as analysis makes them
- * again; all else stays. */
+/* Version 8 had no page faults and set conflicts. Findings are deleted, because analysis
+ * makes them again; all other rows stay. */
 TEST(older_version_is_migrated)
 {
         make_version_8("a.db");

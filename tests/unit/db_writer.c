@@ -258,8 +258,7 @@ TEST(new_stacks_share_their_callers)
         expect_int("SELECT count(*) FROM stack_node", 3);
 }
 
-/* The instruction after a call may be sampled too. Its address is then no return
- * address. A node never means both. */
+/* The instruction after a call may be sampled, too: in another node than the call. */
 TEST(leaf_and_caller_are_different_nodes)
 {
         const uint64_t deep[] = {0x10, 0x20, 0x30};
@@ -329,7 +328,7 @@ TEST(totals_are_all_written)
                    200);
 }
 
-/* More sites than wait at once; most have the same totals as another site. */
+/* More sites than one batch holds; most have the same totals as another site. */
 TEST(totals_of_equal_sites_are_told_of_each)
 {
         enum { SITES = 40000 };
@@ -353,7 +352,7 @@ TEST(totals_of_equal_sites_are_told_of_each)
 TEST(rows_are_committed_by_number)
 {
         assert_ok(write_samples(100000, NULL));
-        /* Where they took more than a second, a commit by time came first. */
+        /* If they take more than a second, a commit by time comes first. */
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
         end_recording();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame instructions as the unwinder gets them (DWARF 5, 6.4.2 and 7.7.1): harmful
- * ones are refused. */
+/* Call frame instructions as the unwinder gets them (DWARF 5, 6.4.2 and 7.7.1): it
+ * refuses harmful ones. */
 #include "frame_program.h"
 #include "unit_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live heap against a reference too simple to be wrong: a list that is searched. */
+/* The live heap against a reference too simple to be wrong: a searched list. */
 #include <malloc.h>
 
 #include "live.h"

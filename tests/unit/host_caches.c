@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The caches of the recording machine, as Linux reports them for a CPU. */
+/* The recording machine's caches, as Linux reports them for a CPU. */
 #include "tree_test.h"
 
 #include "host_caches.h"

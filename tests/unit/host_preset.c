@@ -69,7 +69,7 @@ TEST(a_locked_instruction_takes_what_its_chain_took)
         assert_true(isnan(preset_value(json_object(), "core.lock_cycles")));
 }
 
-/* Chases in 4 MiB still found the L3, and more varied too much to be known. */
+/* Chases in 4 MiB still hit the L3. Larger chases varied too much. */
 TEST(a_cache_that_varies_has_the_bytes_that_it_kept)
 {
         const double mib = 1 << 20;

@@ -5,7 +5,7 @@
 
 enum { LINES = 8192 };
 
-/* A kernel of LINES lines; an event should count EXPECTED and counted COUNTED. */
+/* A kernel of LINES lines. An event should count EXPECTED and counts COUNTED. */
 static struct observation lines(double expected, double counted, bool prefetchable)
 {
         return (struct observation){.expected = {expected, expected, LINES},

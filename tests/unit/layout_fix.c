@@ -93,7 +93,7 @@ static struct {
         char *parts[MEMBERS];
 } moved;
 
-/* Moves the bytes of each member of all rows, one after the other. */
+/* Moves the bytes of all rows, member by member. */
 static void move_bytes(void)
 {
         for (size_t i = 0; i < ELEMENTS * (size_t)MEMBERS; i++) {

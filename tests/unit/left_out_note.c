@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes on figures that a calibration lacks: all are named. Figures without time share
- * one line. */
+/* Notes name all figures that a calibration lacks; figures without time share a line. */
 #include <jansson.h>
 
 #include "left_out_note.h"

@@ -133,8 +133,8 @@ static void free_survey(struct survey *survey)
         json_decref(survey->drifted);
 }
 
-/* Visits to something that takes NS alone. Other tenants add up to half to every other
- * visit, and LATER times the time in the second half. */
+/* Visits to something that takes NS alone. Other tenants add up to half of that to every
+ * other visit, and the second half takes LATER times as long. */
 static struct series visits_of(double ns, size_t count, double later)
 {
         struct series series = {0};
@@ -239,7 +239,7 @@ static void make_tlb(double first, double second, double walk_ns, double grows,
         }
 }
 
-/* However long the walks of many more pages take. */
+/* Its end does not depend on the walks of many more pages. */
 TEST(the_second_level_ends_where_it_does)
 {
         enum { POINTS = 19 };
@@ -483,7 +483,7 @@ TEST(a_level_has_its_latency_wherever_it_ends)
                 assert_true(found[0].ns == 1 && found[1].ns == 4 && found[2].ns == 13.9);
                 assert_true(found[2].error == 0.02);
         }
-        /* Nothing was measured there, or it is not in the plateau. */
+        /* Nothing was measured there, or only outside the plateau. */
         const struct latency_point none[] = {{0, NAN, NAN}, {3 * MIB, 13.9, 0.02}};
         struct plateau kept[] = {{16384, 1, 0}, {MIB / 2, 4.2, 0}, {2 * MIB, 15, 0}};
         curve_steady_latencies(none, kept, 3);
@@ -606,7 +606,7 @@ TEST(noise_does_not_move_the_knee)
         double knee = curve_knee_gbs(points, 5, 160, 1.25); /* at 200 ns */
         assert_true(points[2].ns == 225 && points[3].ns == 225);
         assert_true(fabs(knee - (14 + 16 * 30.0 / 55)) < 1e-9);
-        /* One that is disturbed below the knee does not make another one. */
+        /* A point disturbed below the knee makes no second knee. */
         struct load_point lifted[] = {
             {2, 160, 160}, {8, 220, 220}, {14, 165, 165}, {30, 180, 180}};
         assert_true(isnan(curve_knee_gbs(lifted, 4, 160, 1.25)));
@@ -732,7 +732,7 @@ static int prepare_nothing(struct kernel_share *share, struct diag *error)
         return 0;
 }
 
-/* Uses SPIN_NS of CPU time a pass, however long that takes. */
+/* Uses SPIN_NS of CPU time a pass, in any wall time. */
 static void spin(struct kernel_share *share, uint64_t passes)
 {
         struct timespec now;

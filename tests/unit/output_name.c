@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that a recording is written to, by the user's pattern and the job's rank. */
+/* The output file of a recording, by the user's pattern and the job's rank. */
 
 #define TEST_SETUP without_ranks
 #include "output_name.h"

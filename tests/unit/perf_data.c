@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of recordings that are made by hand from perf's description of the format,
- * and cut short in every way. tests/integration/import.py reads those of real machines.
- */
+/* The reader of recordings, which are made by hand from perf's description of the format,
+ * and cut short in every way. tests/integration/import.py reads real ones. */
 #include <zstd.h>
 
 #include "perf_data.h"
@@ -347,7 +346,7 @@ TEST(rounds_and_unknown_types)
 /* More than is read at a time. */
 TEST(many_records)
 {
-        begin_pipe_of(&made, 72); /* records go across the ends of what is read */
+        begin_pipe_of(&made, 72); /* records cross the ends of read blocks */
         for (uint64_t time = 0; time < 50000; time++)
                 put_sample(&made, 7, time);
         read_made(&made, 50000);

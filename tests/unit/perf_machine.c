@@ -101,7 +101,7 @@ TEST(sapphire_rapids_server)
         check("sim", FINDING_OK, "preset sapphire-rapids", "");
 }
 
-/* Counters of the memory controllers need more than one's own programs do. */
+/* Counters of the memory controllers need more rights than one's own programs. */
 TEST(rights_of_an_ordinary_user)
 {
         put_cpu("GenuineIntel", 6, 85, "");

@@ -281,8 +281,8 @@ TEST(counters_are_those_of_the_generation)
                 const struct plan_options *options;
                 const char *groups;
         } cases[] = {
-            /* Four counters with hyper-threads on: load latency has counter 3, LMRL the
-             * rest. */
+            /* Four counters with hyper-threads: load latency has counter 3, LMRL the
+             * others. */
             {"Haswell", server(63, 2), &usual,
              "1cd | 148 8d1 40d1 3c c0 | 1000248 1b2 8a2 3c c0 | "
              "40004a3 c000ca3 8a2 3c c0"},
@@ -306,8 +306,8 @@ TEST(counters_are_those_of_the_generation)
              "8203 1cd | 148 fd43 8d1 3c c0 | 248 8a2 40004a3 3000347 81d0 3c c0"},
             {"Emerald Rapids", emerald_rapids, &usual,
              "8203 1cd | 148 fd43 8d1 3c c0 | 248 8a2 40004a3 3000347 81d0 3c c0"},
-            /* Stores take counter 0 too: LMRL fits without its events for alpha / beta.
-             */
+            /* Stores take counter 0 too: LMRL fits without the events for alpha /
+             * beta. */
             {"Sapphire Rapids with stores", sapphire_rapids(), &with_stores,
              "8203 1cd | 2cd | 148 fd43 3c c0 | 248 8a2 40004a3 3000347 3c c0"},
             {"Granite Rapids", server(173, 1), &usual,
@@ -399,7 +399,7 @@ TEST(validated_counters)
         assert_string_equal(event(3, 0)->name, "uops_executed.stall_cycles");
         assert_string_equal(event(3, 0)->stands_for, "cycle_activity.cycles_no_execute");
         assert_null(event(3, 1)->stands_for);
-        /* Not preferred because it is there: only a validation may say so. */
+        /* The machine has it, but only a validation may prefer it. */
         options.validated = (struct validated_counters){unusable, NULL};
         make(&machine, &options, &no_limits);
         assert_null(strstr(plan_text(), "18001b1"));

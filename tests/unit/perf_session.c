@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on this process: records come in the order of time; late ones are counted. */
+/* A session on this process delivers records in time order and counts late ones. */
 #include <linux/perf_event.h>
 
 #include "clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a hypervisor has the CPUs, by given and by measured round trips. */
+/* The hypervisor's placement of the CPUs, by given and by measured round trips. */
 #include "bounce.h"
 #include "cpu_places.h"
 #include "estimate.h"
@@ -95,7 +95,7 @@ TEST(cores_without_a_common_cache_are_far)
         assert_false(places_far(NAN, 14));
 }
 
-/* CPUs that are moved in between are not where they were. */
+/* CPUs that move during a stay were not together all the time. */
 TEST(a_stay_is_together_from_begin_to_end)
 {
         struct survey survey = {.places = places_new(cpus, 2)};
@@ -140,7 +140,7 @@ TEST(one_core_is_told_by_its_units)
         const struct bounce busy = {95, 1.6};
         assert_int_equal(places_of(places, places_add(places, 4, &busy, 1)),
                          PLACE_TOGETHER);
-        /* The other CPU had something else to do: it may be any of two. */
+        /* The other CPU was busy: the pair may be on one core or on two. */
         const struct bounce unknown = {50, NAN}, none = {NAN, NAN};
         assert_int_equal(places_of(places, places_add(places, 4, &unknown, 1)),
                          PLACE_ONE_CORE);

@@ -151,7 +151,7 @@ TEST(killed_with_its_guardian_it_leaves_a_state)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         assert_off();
         int restored;
-        /* The guardian is another's child, and may be about to end. */
+        /* The guardian is another process's child, and may be about to end. */
         do
                 restored = recover();
         while (restored == -EBUSY);

@@ -295,7 +295,7 @@ TEST(who_lives_at_the_end_is_told_by_its_lock)
                 fcntl(memory.fd, F_SETLK, &lock);
                 fcntl(memory.fd, F_GETLK, &ours);
                 put_process(slice, SIMPMU_STARTED, 10, 0, 0);
-                /* It in its turn sees that memlag lives. */
+                /* The child, too, sees that memlag is alive. */
                 (void)!write(channel[1], ours.l_type == F_UNLCK ? "0" : "1", 1);
                 pause();
         }
@@ -414,7 +414,7 @@ TEST(a_killed_process_ends_at_the_time_it_had_reached)
         expect_int("SELECT count(*) FROM ledger", 0);
 }
 
-/* The end of the command itself is told elsewhere. */
+/* Another test covers the end of the command itself. */
 TEST(a_killed_child_is_counted)
 {
         struct simpmu_slice *parent = start_process();

@@ -100,7 +100,7 @@ TEST(an_l3_is_no_larger_than_a_core_complex_has)
         }
 }
 
-/* A guest with 2 of 8 cores has a quarter of their L3, or less if it is told so. */
+/* A guest with 2 of 8 cores has a quarter of their L3, or less if the system says so. */
 TEST(an_l3_is_shared_with_other_virtual_machines)
 {
         static const struct {

@@ -146,8 +146,8 @@ TEST(a_misprediction_costs_its_cycles)
                          rounds * (instructions / cycle + decided_cycles + cost_cycles));
 }
 
-/* The wrong predictions of BRANCH that its windows stand for, when it is taken as TAKEN
- * says, once in STEP instructions. */
+/* The wrong predictions that BRANCH's windows stand for. TAKEN decides each time whether
+ * it is taken. It runs once in STEP instructions. */
 static double sampled_wrong(struct branch *branch, uint64_t times, uint64_t step,
                             bool (*taken)(uint64_t time))
 {
@@ -196,7 +196,7 @@ TEST(without_windows_each_counts_once)
         assert_int_equal(branch_sample_weight(&all, &branch), 1);
 }
 
-/* The program waits for each wrong prediction that a sampled one stands for. */
+/* The program waits for each wrong prediction that a sample stands for. */
 TEST(weight_multiplies_the_wait)
 {
         const uint64_t decided = 30, cost = 56;

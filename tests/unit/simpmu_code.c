@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the paths of branches join, in code whose flow graph is known. */
+/* The joins of branches' paths, in code with a known flow graph. */
 #include "simpmu_rig.h"
 
 #include "model/branches/code.h"
@@ -71,7 +71,7 @@ TEST(ways_out_of_a_loop_meet_behind_it)
         assert_meets(code, 4, 5, 0, 2, 1 << 2 | 1 << 3 | 1 << 4);
 }
 
-/* The same in a loop that nothing is known to leave yet: each turn comes by its end. */
+/* The same in a loop that no known path leaves yet: each iteration passes its end. */
 TEST(ways_meet_in_a_loop_that_still_runs)
 {
         struct code *code = code_new();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that move between cores: where a load finds them, how long, how often lost. */
+/* Lines that move between cores: the level that serves a load, its latency, and the
+ * number of lost lines. */
 #include "simpmu_rig.h"
 
 /* ---- states ---- */
@@ -11,7 +12,7 @@ TEST(a_modified_line_is_answered_by_its_core)
         on_core(rig, 1, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
         assert_int_equal(latency_cycles(rig), HITM_CYCLES);
-        /* It is unmodified in both then, and in the L3. */
+        /* Then both have it unmodified, and the L3 too. */
         on_core(rig, 2, ACCESS_LOAD, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
         for (uint32_t core = 0; core < 3; core++) {
@@ -34,7 +35,7 @@ TEST(a_write_takes_the_line_from_all_others)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
 }
 
-/* The line is there, but others have it too: a trip to the L3 must take it from them. */
+/* Other cores share the line: the write must request it through the L3. */
 TEST(to_write_a_line_of_several_cores_takes_a_request)
 {
         struct simpmu_params params = params_without_walks();
@@ -44,7 +45,7 @@ TEST(to_write_a_line_of_several_cores_takes_a_request)
         on_core(rig, 1, ACCESS_UPDATE, MIB);
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
         assert_int_equal(latency_cycles(rig), (uint64_t)params.l3_latency_cycles);
-        /* It is alone now: nothing need be asked for. */
+        /* No other core has it now: the write needs no request. */
         uint64_t samples = samples_taken;
         on_core(rig, 1, ACCESS_UPDATE, MIB);
         assert_int_equal(samples_taken, samples);
@@ -66,7 +67,7 @@ TEST(what_one_thread_has_prepared_is_found_in_its_core)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
 }
 
-/* A modified line that has left its core is the L3's. */
+/* A modified line that left its core is in the L3. */
 TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
 {
         struct rig *rig = rig_without_walks(2, 1, 1);
@@ -212,8 +213,8 @@ static void add_atomically(struct rig *rig, uint32_t thread)
         rig->hot.stores++;
 }
 
-/* Cycles of an addition to a word that COUNT threads, which do nothing else, have in
- * common. They need some turns to find out. HOLD_PERCENT: hitm.hold_percent. */
+/* Cycles of an addition to a word that COUNT threads share and do nothing else with. They
+ * need some turns to notice. HOLD_PERCENT: hitm.hold_percent. */
 static double addition_cycles(uint32_t count, double hold_percent)
 {
         struct simpmu_params params = params_without_walks();
@@ -243,7 +244,7 @@ TEST(additions_wait_for_the_transfers_of_all_threads)
         assert_true(of_four > 2 * HITM_CYCLES && of_four < 8 * HITM_CYCLES);
 }
 
-/* Three additions of 20 cycles fit into the time for which a core keeps the line. */
+/* A core keeps the line long enough for three additions of 20 cycles. */
 TEST(a_core_that_keeps_its_line_adds_several_times)
 {
         assert_near(addition_cycles(2, 100 * 60.0 / HITM_CYCLES), 2 * HITM_CYCLES / 3.0,
@@ -270,7 +271,7 @@ TEST(only_writes_take_lines)
         }
 }
 
-/* The core that keeps the line to itself in the end needs no more help of the model. */
+/* A core that finally keeps the line to itself passes the filter again. */
 TEST(a_fight_ends)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);
@@ -287,7 +288,7 @@ TEST(a_fight_ends)
         assert_true(passes_filter(rig, ACCESS_STORE, MIB));
 }
 
-/* The write that finds out about the fight takes the line out of the filter. */
+/* The write that detects the contention removes the line from the filter. */
 TEST(a_write_that_begins_a_fight_hides_the_line_from_the_filter)
 {
         struct rig *rig = rig_without_walks(2, NO_SAMPLES, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How often a core loses a line that others use, by the formula of contest.h. */
+/* The number of times that a core loses a contended line, by the formula of contest.h. */
 #define TEST_SETUP    begin
 #define TEST_TEARDOWN end
 #include "model/memory/contest.h"
@@ -69,7 +69,7 @@ static uint32_t losses_in_stretch(struct rival *rival, uint64_t line, uint64_t n
         return losses;
 }
 
-/* The first use comes long after the last one, and may find the line lost. */
+/* The first use is long after the previous one, and may find the line lost. */
 static void settle(struct rival *rival, uint64_t line, uint64_t number)
 {
         struct contest_loss loss;
@@ -99,7 +99,7 @@ TEST(accesses_of_another_take_the_line)
         assert_int_equal(losses_to_another(false, true), 7);
 }
 
-/* Lines that share a set of both tables, which has two places. */
+/* Two lines that share a set of two ways in both tables. */
 TEST(lines_are_told_apart)
 {
         struct rival other = {.core = 1}, own = {.core = 0};

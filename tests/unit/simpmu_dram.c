@@ -110,7 +110,7 @@ TEST(bursts_of_writes_count_at_their_mean_rate)
                     queued(utilisation, 4 * LINE_NS), 0.02);
 }
 
-/* ---- reads that each wait for one before: their number under way is constant ---- */
+/* ---- reads that each wait for another one: a constant number is under way ---- */
 #define TURN_NS 5000u /* that a thread may be ahead of the others */
 
 /* A thread with UNDER_WAY reads at once, and a write with each if it STORES. */

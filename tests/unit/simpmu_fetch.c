@@ -71,7 +71,7 @@ static uint64_t lost_to_generated(struct rig *rig, uint64_t line)
         return is_known(rig, line) ? 0 : lost_to(rig, line);
 }
 
-/* Where six issue and four are decoded, each instruction takes half a slot more. */
+/* Six issue and four are decoded a cycle: each instruction costs another half slot. */
 TEST(no_part_of_a_slot_is_lost)
 {
         const uint64_t lines = 10000;
@@ -81,7 +81,7 @@ TEST(no_part_of_a_slot_is_lost)
         for (uint32_t instructions = 1; instructions <= 3; instructions += 2) {
                 struct rig *rig = rig_with_front_end(&params);
                 struct sim_thread *thread = rig->threads[0];
-                /* All in L1I, and none in the cache of decoded code. */
+                /* All lines are in L1I, and none in the cache of decoded code. */
                 uint64_t round = (uint64_t)params.l1i_bytes / LINE_BYTES;
                 uint64_t before = 0;
                 for (uint64_t i = 0; i < round + lines; i++) {

@@ -52,7 +52,7 @@ static void use_other_memory(struct rig *rig, uint64_t bytes)
         walk(rig, ACCESS_LOAD, 1024 * MIB, bytes);
 }
 
-/* A result that fits into a level is there for the loads that follow. */
+/* Loads find a result in the smallest level that has room for it. */
 TEST(a_result_is_in_the_caches)
 {
         const struct {
@@ -76,9 +76,9 @@ TEST(a_result_is_in_the_caches)
         }
 }
 
-/* A write that covers its first and last line in part reads the rest of both from memory.
- * The program's loads and stores do not change. The wait for memory counts as time of the
- * system call. */
+/* A write that covers its first and last line in part reads the rest of both. The
+ * program's loads and stores do not change. The wait counts as time of the system
+ * call. */
 TEST(only_parts_of_lines_are_read)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
@@ -97,8 +97,7 @@ TEST(only_parts_of_lines_are_read)
 }
 
 /* A store finds every line of fresh pages in L1: nothing is read and no store waits.
- * Lines that leave the caches are written once. The way to memory counts as time of page
- * faults. */
+ * Lines that leave the caches are written once, as time of page faults. */
 TEST(stores_to_fresh_pages)
 {
         const uint64_t bytes = 64 * MIB, lines = bytes / LINE_BYTES;
@@ -132,8 +131,7 @@ TEST(loads_from_fresh_pages)
         assert_int_equal(rig->threads[0]->idle, 0);
 }
 
-/* Pages that are no longer mapped are zeroed again when they are touched next, also while
- * the TLBs would still know them. */
+/* The next touch zeroes unmapped pages again, although the TLBs still know them. */
 TEST(pages_are_fresh_again)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);
@@ -214,8 +212,8 @@ TEST(a_part_of_a_huge_page_comes_back_alone)
                 release(rig, START + 64 * PAGE, pages * PAGE);
                 assert_false(pages_huge(&rig->machine.pages, START / PAGE));
                 assert_one_page_is_zeroed(rig, START + 64 * PAGE);
-                /* The rest goes in two parts: now nothing is left, and it is huge again.
-                 */
+                /* The rest goes in two parts: then nothing is left, and it is huge
+                 * again. */
                 release(rig, START, 100 * PAGE);
                 assert_false(pages_huge(&rig->machine.pages, START / PAGE));
                 release(rig, START + 100 * PAGE, (BLOCK_PAGES - 100) * PAGE);
@@ -236,7 +234,7 @@ TEST(touched_pages_do_not_become_a_huge_one)
         assert_true(pages_huge(&rig->machine.pages, START / PAGE));
 }
 
-/* The copies of the lines in other cores are gone. */
+/* Other cores lose their copies of the lines. */
 TEST(other_cores_lose_what_is_written)
 {
         struct rig *rig = rig_with_kernel(2, 1);
@@ -253,7 +251,7 @@ TEST(other_cores_lose_what_is_written)
         assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
 }
 
-/* A prefetch is no touch: of a page without memory it brings nothing. */
+/* A prefetch is no touch: it brings nothing from a page without memory. */
 TEST(prefetches_touch_nothing)
 {
         struct rig *rig = rig_with_kernel(1, NO_SAMPLES);

@@ -122,7 +122,7 @@ TEST(the_link_limits_what_other_nodes_read)
 
 /* ---- the contents of L3 ---- */
 
-/* How many of LINES lines that one core reads are still in a cache. */
+/* The number of LINES lines, read by one core, that are still in a cache. */
 static uint64_t kept(enum inclusion inclusion, uint64_t lines)
 {
         struct simpmu_params params = default_params();
@@ -165,7 +165,7 @@ TEST(an_inclusive_l3_takes_lines_from_the_cores)
         }
 }
 
-/* With a victim cache a line that is in use is in the cores only. */
+/* With a victim cache, only the cores have a line that is in use. */
 TEST(a_line_of_another_core_is_forwarded)
 {
         struct simpmu_params params = params_without_walks();

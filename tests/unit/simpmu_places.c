@@ -20,7 +20,7 @@ static uint32_t taken_at(const struct answered *all, uint64_t time)
         return taken;
 }
 
-/* More places can only be taken where a request begins. */
+/* Only the beginning of a request can increase the number of taken places. */
 static bool is_free(const struct answered *all, uint64_t begin, uint64_t end)
 {
         if (taken_at(all, begin) >= all->places)
@@ -152,7 +152,7 @@ TEST(what_is_forgotten_counts_as_full)
         assert_int_equal(request(places, 5, 1, 100), 5);
 }
 
-/* Nor is more room used than there is, however many requests are announced. */
+/* Any number of announced requests stays within PLACES_ROOM. */
 TEST(requests_beyond_all_room_are_forgotten)
 {
         struct places *places = places_new(2, 8 * PLACES_ROOM);
@@ -173,7 +173,7 @@ TEST(requests_may_take_no_time)
         assert_int_equal(request(places, 50 * 1000 + 10, 0, 0), 50 * 1000 + 60);
 }
 
-/* Where a request begins as another ends no place is free in between. */
+/* If a request begins as another ends, no place is free between them. */
 TEST(a_request_right_after_another_leaves_no_gap)
 {
         struct places *places = places_new(1, 64);

@@ -45,7 +45,7 @@ static void know_pages(struct rig *rig)
         memset(samples_of, 0, sizeof(samples_of));
 }
 
-/* Both have the latency of memory; the program waits for it once. */
+/* Both have the latency of memory; the program waits only once. */
 TEST(of_two_misses_side_by_side_the_first_is_waited_for)
 {
         struct rig *rig = rig_of_all(false);
@@ -114,7 +114,7 @@ static struct rig *rig_of_all_and_stores(void)
         return rig;
 }
 
-/* Stores miss everywhere: nearly all of the time is theirs, and none the loads'. */
+/* Stores miss everywhere and cause nearly all stall time; loads cause none. */
 TEST(stores_that_fill_the_buffer_have_its_stall)
 {
         const uint64_t stores = 20000;

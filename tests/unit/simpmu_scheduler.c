@@ -32,7 +32,7 @@ static void list(struct scheduled *list, uint32_t count, enum scheduler_kind kin
                 list[0].longest = (count - 1) * step;
 }
 
-/* Slots for which COUNT instructions stall because their value is LATE_CYCLES late. */
+/* The slots that COUNT instructions stall because their value is LATE_CYCLES late. */
 static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind kind,
                          uint32_t step)
 {
@@ -48,7 +48,7 @@ static uint64_t stall_of(struct rig *rig, uint32_t count, enum scheduler_kind ki
         return rig->threads[0]->stall - before;
 }
 
-/* Instructions that all find a place stall nothing; one more waits for the late value. */
+/* Instructions that all find a place do not stall; one more waits for the late value. */
 TEST(the_place_that_lacks_is_waited_for)
 {
         const uint64_t late = LATE_CYCLES * CYCLE;
@@ -62,7 +62,7 @@ TEST(the_place_that_lacks_is_waited_for)
                     late - PLACES);
 }
 
-/* When an instruction issues beside COUNT others that leave at LEAVE. */
+/* The issue time of an instruction beside COUNT others that leave at LEAVE. */
 static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
 {
         for (;;) {
@@ -79,7 +79,7 @@ static uint64_t issue_of(const uint64_t *leave, uint32_t count, uint64_t now)
         }
 }
 
-/* Chains behind late values take as long as a count slot by slot says. */
+/* Chains behind late values take the time that a simulation of each slot gives. */
 TEST(chains_take_their_time_in_places)
 {
         enum { LENGTH = 20, ROUNDS = 30 };

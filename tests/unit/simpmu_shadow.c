@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks without memory are placed as malloc places blocks. The truth is malloc. */
+/* Blocks without memory get addresses as malloc gives them. The truth is malloc. */
 #include "model/hot.h"
 #include "model/memory/shadow.h"
 #include "unit_test.h"
@@ -18,7 +18,7 @@ static void begin(void)
 
 #ifndef __SANITIZE_ADDRESS__ /* brings another malloc */
 
-/* Blocks of a size that no other code has used: they follow each other in both heaps. */
+/* Blocks of a size that no other code uses follow each other in both heaps. */
 TEST(small_blocks_are_as_far_apart)
 {
         static const size_t sizes[] = {1000, 2008, 40, 24, 72};

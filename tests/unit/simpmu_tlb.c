@@ -79,7 +79,7 @@ TEST(walks_wait_for_a_walker)
                 struct simpmu_params params = default_params();
                 params.walkers = walkers;
                 params.l3_latency_cycles = 20;
-                params.dram_latency_ns = 10; /* else fill buffers are the limit */
+                params.dram_latency_ns = 10; /* else fill buffers would be the limit */
                 params.dram_bandwidth_gbs = 1000;
                 struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
                 for (uint64_t i = 0; i < loads; i++)
@@ -157,7 +157,7 @@ TEST(a_huge_page_is_forgotten_with_a_part_of_it)
         assert_int_equal(tlb_lookup(&tlb, other, true), TLB_HUGE_WALK);
 }
 
-/* Walks whose addresses come late leave the walker to others until then. */
+/* Walks whose addresses come late do not delay other walks. */
 TEST(walks_of_the_future_hold_up_nobody)
 {
         struct simpmu_params params = default_params();
@@ -175,7 +175,7 @@ TEST(walks_of_the_future_hold_up_nobody)
         assert_int_equal(tlb_walk(&tlb, 5, 30), 30);
 }
 
-/* The one walker is busy with the first walks of chains when a later load needs it. */
+/* The walker is busy with the first walks of chains when a later load needs it. */
 TEST(a_load_beside_chains_of_walks_waits_for_no_later_one)
 {
         const uint64_t rounds = 50, chains = 3, steps = 8;

@@ -59,7 +59,7 @@ TEST(bytes_used_in_l2_count)
                         0xffull << 8 | 0xffull << 48);
 }
 
-/* Bytes that are used after the line has left L2 are of its next stay. */
+/* Bytes used after the line has left L2 belong to its next stay. */
 TEST(a_stay_ends_when_l2_loses_the_line)
 {
         struct rig *rig = watched_rig(1);
@@ -138,7 +138,7 @@ TEST(random_reads_need_as_much_as_they_hit)
         watch_finish(&rig->machine.watch);
         for (uint64_t quarter = 1; quarter <= 3; quarter++) {
                 uint32_t hits = 0, asked = 0;
-                /* The end of the run comes too early for late samples. */
+                /* Late samples do not live to see the reuse before the run ends. */
                 for (uint32_t i = 0; i < reused_count; i++) {
                         if (reused[i].sample > reused_count / 2)
                                 continue;
@@ -146,7 +146,7 @@ TEST(random_reads_need_as_much_as_they_hit)
                         hits +=
                             reused[i].value != 0 && reused[i].value <= quarter * MIB / 2;
                 }
-                /* L1, of 32 KiB, has answered the nearest. */
+                /* L1, of 32 KiB, serves the nearest reuses. */
                 const double in_l1 = 32.0 / 2048, all = (double)quarter / 4;
                 const double ratio = (double)hits / asked;
                 assert_true(ratio > (all - in_l1) / (1 - in_l1) - 0.02 &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The reorder window and the load buffer, held against one that looks at all accesses. */
+/* The reorder window and the load buffer, against a reference without shortcuts. */
 #include "simpmu_rig.h"
 
 #define ACCESSES 400u
 #define ROB      32u
 
-/* Accesses that have been held, in the order of the program. */
+/* Accesses in flight, in program order. */
 struct held {
         uint32_t places; /* of the load buffer */
         uint32_t number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads along a wrong path, and the point where both paths join, by construction. */
+/* Loads along a wrong path, and the join of both paths, by construction. */
 #include "simpmu_rig.h"
 
 #include "model/machine/fetch.h"
@@ -52,7 +52,7 @@ static void set_up(struct situation *s)
         s->before = stretch_of(ON_A_WAY);
 }
 
-/* The branch turns out LATE slots after it was predicted. */
+/* The branch is decided LATE slots after its prediction. */
 static void mispredict(struct situation *s, uint64_t late)
 {
         struct sim_hot *hot = &s->rig->hot;
@@ -102,13 +102,13 @@ static double load(struct situation *s, uint32_t number, uint32_t reg, uint64_t 
                WIDTH;
 }
 
-/* Lines that the pages' first touch has not brought. */
+/* Lines that the first touch of their page did not bring. */
 static uint64_t line(uint64_t page, uint64_t number)
 {
         return page + (8 + 2 * number) * LINE_BYTES;
 }
 
-/* The line is asked for at the prediction: LATE_CYCLES sooner than memory's latency. */
+/* The line is requested at the prediction: LATE_CYCLES before the decision. */
 TEST(lines_behind_the_meeting_come_while_a_branch_is_undecided)
 {
         struct situation s;
@@ -169,7 +169,7 @@ TEST(the_window_limits_how_far_the_wrong_way_goes)
         }
 }
 
-/* With all buffers taken no line is asked for until the branch is decided. */
+/* While all buffers are taken, no line is requested until the branch is decided. */
 TEST(as_many_come_as_there_are_fill_buffers)
 {
         const uint64_t buffers = (uint64_t)default_params().lfb_entries;
@@ -180,7 +180,7 @@ TEST(as_many_come_as_there_are_fill_buffers)
         assert_true(load(&s, MEETING, KEPT, line(wanted, buffers)) > DRAM_CYCLES);
 }
 
-/* After a second wrong branch on the wrong path, only loads independent of it come. */
+/* After a second wrong branch on the wrong path, only independent loads come. */
 TEST(further_branches_part_the_wrong_way_again)
 {
         struct situation s;

@@ -337,7 +337,7 @@ TEST(a_stack_in_a_block_hides_no_other_block)
         stack.stack_tid = 102;
         assert_ok(sink_mapping(sink, 30, &stack, &diag));
         close_sink();
-        /* The second thread's stack is no block's. */
+        /* The second thread's stack is in no block. */
         expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10",
                    0);
         expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 30",

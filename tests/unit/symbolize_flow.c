@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers are followed through whole functions or not at all. */
+/* Data flow covers whole functions or nothing. */
 #include "dwarf_test.h"
 
 #include "accesses.h"
@@ -30,10 +30,9 @@ static __attribute__((noinline)) void with_a_hole(void)
         __asm__ volatile("jmp 1f\n\t.byte 0x06\n1:");
 }
 
-/* ---- functions that do something with the number that they load first ---- */
+/* ---- functions that use the number that they load first ---- */
 
-/* The operand kind of the number. Whether the same operation may also suit bits of
- * FLOATing point. */
+/* The operand kind of the number, and whether the operation also suits floating point. */
 /* clang-format off */
 #define USES(X)                                                                          \
         X(moves_on, ANY, UNASKED, "mov (%rdi), %rax\n mov %rax, (%rsi)\n ret")           \
@@ -353,7 +352,7 @@ TEST(does_not_follow_what_it_cannot_decode)
         assert_int_equal(answer_at("small", 0, false).outcome, FLOW_NOT_DECODED);
 }
 
-/* Most operations are also done to bits of floats. */
+/* Programs do most operations with bits of floats, too. */
 TEST(knows_what_a_number_is_used_as)
 {
         enum alike { NEITHER, FLOAT, UNASKED };
@@ -434,7 +433,7 @@ TEST(names_pointers_without_going_back_often)
         close_program(&program);
 }
 
-/* Where there are more pairs than are compared, any pair left out may differ in type. */
+/* Beyond the limit on compared pairs, any pair may differ in type. */
 TEST(leaves_open_what_was_not_compared)
 {
         enum { TOGETHER = 400, ALONE = TOGETHER };

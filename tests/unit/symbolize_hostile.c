@@ -239,7 +239,7 @@ static enum module_state state_of(const char *path)
         return module.state;
 }
 
-/* The reading would cost the product of both numbers. */
+/* Reading would cost the product of both numbers. */
 TEST(sections_of_the_same_bytes_are_refused)
 {
         write_same_sections("same", 1, 20000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values that are added, multiplied or joined, beside all that operands can be. */
+/* Sums, products and joins of abstract values, against all values of the operands. */
 #include "block_type.h"
 #include "elf_file.h"
 #include "place_value.h"
@@ -7,7 +7,7 @@
 
 /* ---- numbers ---- */
 
-enum { REACH = 6 }; /* REST plus up to so many multiples of STEP, up and down */
+enum { REACH = 6 }; /* of REST's multiples of STEP, up and down */
 
 static const uint64_t steps[] = {0, 2, 3, 4, 6, 8, 12};
 static const int64_t rests[] = {-9, -4, -1, 0, 1, 2, 7, 8, 20};
@@ -37,7 +37,7 @@ static bool may_be(const struct place_value *value, int64_t number)
                                         : from_offset % (int64_t)value->stride_bytes == 0;
 }
 
-/* All that is known is sure, and no less: the COUNT numbers seen have no larger step. */
+/* VALUE contains the COUNT NUMBERS, and they have no larger common step. */
 static void assert_exact(const struct place_value *value, const int64_t *numbers,
                          size_t count)
 {
@@ -213,8 +213,7 @@ static int end(void **state)
         return 0;
 }
 
-/* A pointer half a node further on another path points to one of two fields: which, is
- * not known. */
+/* A pointer that is half a node further on another path points to one of two fields. */
 TEST_WITH(pointers_of_two_ways, begin, end)
 {
         const struct place_value first = place_pointer(f.node, 8);
@@ -281,8 +280,7 @@ TEST_WITH(what_null_pointers_lead_to, begin, end)
         assert_kind(place_add(&f.types, &place_unreached, &pointer, 1), PLACE_UNREACHED);
 }
 
-/* A variable in the frame, or one behind it: the variable of the lower address need not
- * hold both. */
+/* A variable in the frame, or another one behind it: the first need not contain both. */
 TEST_WITH(one_of_two_variables, begin, end)
 {
         const struct place_value low = {
@@ -297,7 +295,7 @@ TEST_WITH(one_of_two_variables, begin, end)
         assert_same(place_meet(&f.types, &low, &high), met);
 }
 
-/* An index is believed when its step counts nodes, on whichever side it stands. */
+/* An index counts if its stride is a node, on either side of the sum. */
 TEST_WITH(indexes_of_pointers, begin, end)
 {
         const struct place_value node = place_pointer(f.node, 0);
@@ -324,7 +322,7 @@ TEST_WITH(indexes_of_pointers, begin, end)
         assert_kind(place_add(&f.types, &node, &node, 1), PLACE_UNKNOWN);
 }
 
-/* Where an index of VALUE nodes begins, from a node's second field. */
+/* The beginning of an index of VALUE nodes, from a node's second field. */
 static int64_t begins(const struct place_value *value)
 {
         const struct place_value node = place_pointer(f.node, 8);
@@ -338,7 +336,7 @@ static int64_t begins(const struct place_value *value)
         return place_begin(&place);
 }
 
-/* The constant that is added to an unknown number is where the index begins. */
+/* The constant added to an unknown number gives the beginning of the index. */
 TEST_WITH(where_indexes_begin, begin, end)
 {
         struct place_value any = place_any_number, unknown = place_unknown;
@@ -367,7 +365,7 @@ TEST_WITH(where_indexes_begin, begin, end)
         next = place_half(&zero, 1);
         loop = place_meet(&f.types, &zero, &next);
         assert_int_equal(begins(&loop), 8);
-        /* On one path it begins behind the first item, on the other at it. */
+        /* On one path it begins behind the first item, on the other at the first item. */
         loop = place_meet(&f.types, &one_more, &unknown);
         assert_int_equal(begins(&loop), 8);
 }
@@ -424,7 +422,7 @@ TEST_WITH(thread_local_variables_by_their_offset, begin, end)
 
 enum { ITEM_BYTES = sizeof(struct node), THIRD = 3 * ITEM_BYTES };
 
-/* The type learnt for blocks of items from an access by PLACE to the third item. */
+/* The type that an access by PLACE to the third item gives to blocks of items. */
 static struct block_type learn(const struct place_value *place)
 {
         struct block_type blocks = {.type = f.node, .item = TYPE_NONE};

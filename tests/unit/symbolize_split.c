@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three times the split units take three times the memory; units that are gone count. */
+/* Three times the split units take three times the memory; missing units are counted. */
 #include "die.h"
 #include "unit_test.h"
 
@@ -68,7 +68,7 @@ TEST(missing_units_are_counted)
         elf_file_close(&file);
 }
 
-/* With no memory left the rest has no entries, unlike files that are gone. */
+/* Without memory the other units have no entries. They do not count as missing. */
 TEST(units_without_room_are_left_out_and_counted)
 {
         struct elf_file file;

@@ -655,7 +655,7 @@ TEST(memory_between_blocks_is_the_heap)
         }
 }
 
-/* Where the C library's frame, or a wrapper's, comes first, its caller is the site. */
+/* If the C library's frame, or a wrapper's, comes first, its caller is the site. */
 TEST(the_site_is_outside_the_allocator)
 {
         char *ip = outer();

@@ -180,7 +180,7 @@ TEST(padding_and_the_outside_are_no_fields)
         assert_int_equal(outcome_at(TYPE_NONE, 0), FIELD_OPAQUE);
 }
 
-/* The kind and size of the access tell the members of a union apart, or not. */
+/* The kind and size of the access may distinguish the members of a union. */
 TEST(union_members_fit_their_access)
 {
         const uint64_t at = offsetof(struct sample, as);
@@ -222,7 +222,7 @@ TEST(wider_members_are_told_as_far_as_the_access_shows)
                              cases[i].name);
 }
 
-/* Rows may lie in a page's bytes, unless it is proved where an index leads. */
+/* Rows may lie in a page's bytes, unless the index is proved. */
 TEST(bytes_may_be_what_an_unproved_index_leads_to)
 {
         uint32_t page = UNION("union page", 64, member("keys", put_array(f.wide, 8), 0),
@@ -241,7 +241,7 @@ TEST(bytes_may_be_what_an_unproved_index_leads_to)
         assert_string_equal(field_at(page, 16, access), "keys[]|reals[]|raw[]");
 }
 
-/* An index among the bytes of a member does not reveal items, wherever it leads. */
+/* An index over the bytes of a member shows no items. */
 TEST(items_are_known_by_indexes_that_count_them)
 {
         const uint64_t bytes = sizeof(struct inner);
@@ -262,7 +262,7 @@ TEST(items_are_known_by_indexes_that_count_them)
         assert_false(block_type_has_item(&blocks, &f.types, f.inner, bytes));
 }
 
-/* An operation that also suits bits of a float tells nothing where a float lies, too. */
+/* An operation that also suits bits of a float decides nothing beside a float. */
 TEST(bits_of_floating_point_are_told_from_no_integer)
 {
         const struct member reals[] = {member("real", f.real, 0),
@@ -497,7 +497,7 @@ TEST(an_index_leads_to_one_field_or_none)
                 if (cases[i].outcome != INDEX_OPEN)
                         assert_int_equal(field, cases[i].field);
         }
-        /* More bytes than an item has are something else's, further on. */
+        /* More bytes than an item has belong to something else behind it. */
         uint64_t item;
 
         assert_int_equal(type_indexed(&f.types, open, (int64_t)forward,
@@ -542,7 +542,7 @@ TEST(an_index_may_count_items_that_are_larger_than_its_stride)
         assert_int_equal(
             type_indexed(&f.types, type, offsetof(struct way, count), 8, 4, &field),
             INDEX_OPEN);
-        /* Nor is the array known where the index may hold a part of its offset. */
+        /* Nor is the array known if the index may contain a part of its offset. */
         assert_int_equal(type_indexed(&f.types, type, costs, 4, 4, &field), INDEX_OPEN);
         assert_int_equal(type_indexed(&f.types, type, costs, 8, 8, &field), INDEX_FOUND);
         assert_int_equal(field, costs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our walk over the entries of all units of this program, beside libdw's. */
+/* Traverses the entries of all units of this program, and compares with libdw. */
 #define TEST_SETUP    open_self
 #define TEST_TEARDOWN close_self
 #include "dwarf_test.h"
@@ -210,7 +210,7 @@ TEST(says_when_the_budget_is_spent)
         assert_true(place.unread);
 }
 
-/* Units after that are not opened; their addresses are marked as unread. */
+/* Later units are not opened; their addresses are marked as unread. */
 TEST(opens_no_unit_when_the_budget_is_spent)
 {
         const struct symbol_table symbols = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that a command names, judged before anything runs; made here byte by byte. */
+/* The file that a command names, made here byte by byte, is judged before anything
+ * runs. */
 #include <elf.h>
 
 #include "directory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks of a counter whose rate is chosen here, and changes. */
+/* Ticks of a counter with a chosen rate that changes. */
 #include "tick_clock.h"
 #include "unit_test.h"
 
