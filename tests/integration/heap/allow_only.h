@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A filter for seccomp: some system calls, and whatever else ends the process. */
+/* A seccomp filter that allows some system calls; all others end the process. */
 #ifndef HEAP_TEST_ALLOW_ONLY_H
 #define HEAP_TEST_ALLOW_ONLY_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls every function of the C library that begins or ends a block, in the ways that
- * trackers get wrong. Standard output is unbuffered, so that it does not allocate. */
+ * trackers get wrong. Standard output is unbuffered: it then does not allocate. */
 
 #include "../target.h"
 #include "expect.h"
 
-/* Keeps the compiler from knowing what the allocator does. */
+/* Hides the allocator's behaviour from the compiler. */
 static void *volatile last;
 static volatile size_t huge = SIZE_MAX / 2 + 10;
 
@@ -162,7 +162,7 @@ static void *in_thread(void *argument)
         return block;
 }
 
-/* What the C library allocates for the thread itself is not looked at. */
+/* The C library's allocations for the thread itself do not count. */
 static void threaded(void)
 {
         pthread_t thread;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forbids system calls, with the first argument: `threads`, to threads that allocate
- * (CHILDREN processes do, one after the other; the status is how many of them were
- * killed); `refused`, which the kernel refuses; `vfork`, to a child only. The latter two
- * allocate 70000 bytes afterwards. */
+/* Forbids system calls. `threads`: to threads that allocate, in CHILDREN processes one
+ * after the other; the status is the number of killed ones. `refused`: the kernel refuses
+ * the filter. `vfork`: to a child only. Both then allocate 70000 bytes. */
 #include "../target.h"
 
 #include <linux/seccomp.h>
@@ -41,7 +40,7 @@ static void confine_threads(void)
                         _exit(2);
         while (__atomic_load_n(&running, __ATOMIC_RELAXED) < THREADS)
                 ;
-        usleep(60000); /* what is told has no room any more */
+        usleep(60000); /* by now the ring is full */
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
             syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
                     &program) != 0)

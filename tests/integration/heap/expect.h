@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the test programs share. A program says on descriptor 8 what it did, in the words
- * of heap_consume.c; it is closed when the program runs alone. Nothing here allocates. */
+/* Functions that the test programs share. A program writes its actions to descriptor 8,
+ * in the words of heap_consume.c; the descriptor is closed when the program runs alone.
+ * Nothing here allocates. */
 #ifndef HEAP_TEST_EXPECT_H
 #define HEAP_TEST_EXPECT_H
 
@@ -52,7 +53,7 @@ static inline void expect_unmap(const void *start, size_t length)
                (unsigned long)length);
 }
 
-/* The same on standard output, whatever the run: no addresses. */
+/* The same on standard output. It prints no addresses, so all runs give the same text. */
 #define show(condition) printf("%s: %s\n", #condition, (condition) ? "yes" : "no")
 
 #endif

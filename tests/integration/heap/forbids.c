@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forbids itself what the tracker needs, in the way of its argument, allocates more than
- * anybody can keep to himself, and says so. */
+/* Forbids itself system calls that the tracker needs, by the way in its argument. Then it
+ * allocates more than one process could note, and prints a line. */
 #include "../target.h"
 
 #include <linux/seccomp.h>
@@ -9,7 +9,7 @@
 
 enum { BLOCKS = 300000, ALLOWED = 6 };
 
-/* What the C library's heap needs, and saying so; whatever else ends the process. */
+/* The calls of the C library's heap and of the output; all others end the process. */
 static const unsigned allowed[ALLOWED] = {SYS_write,      SYS_brk,  SYS_mmap,
                                           SYS_exit_group, SYS_exit, SYS_munmap};
 

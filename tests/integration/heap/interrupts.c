@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal's handler that makes and ends a mapping after each single instruction of a
- * tracked function, as the processor's trap flag has it: once in a call, and once more
- * one to four instructions later. The function, which calls another tracked one, is the
- * one that the program called, whatever the handler does. */
+/* A signal handler makes and ends a mapping after each single instruction of a tracked
+ * function, by the processor's trap flag. It does so once in a call, and once more one to
+ * four instructions later. The tracked function calls another one. Only the function that
+ * the program called is reported. */
 
 #include "../target.h"
 #include "trap_flag.h"
@@ -27,7 +27,7 @@ int main(void)
         struct sigaction action = {.sa_handler = on_trap};
         long calls = 0;
         void *block;
-        free(reallocarray(NULL, 1, SIZE + 1)); /* what is looked up once is there */
+        free(reallocarray(NULL, 1, SIZE + 1)); /* looked up once, here */
         sigaction(SIGTRAP, &action, NULL);
         for (first = 1; first <= STEPS; first++)
                 for (second = first; second <= first + AFTERWARDS; second++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracked functions that a signal's handler leaves in the middle, by siglongjmp: the
- * thread goes on, and says what it allocates then by blocks of their own sizes. */
+/* A signal handler leaves tracked functions in the middle, by siglongjmp. The thread
+ * continues. The sizes of its next blocks show that they are tracked. */
 #include "../target.h"
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 65536, JUMPS = 1000, FIRST_SIZE = 70000 };
@@ -31,8 +31,8 @@ static void free_nothing(void)
         free((void *)64); /* where nothing is mapped */
 }
 
-/* A free that ends with SIGSEGV, deep in the stack, on a handler's stack of its own or
- * not; then a block from here. */
+/* A free that ends with SIGSEGV, deep in the stack. The handler runs on the same stack or
+ * on an alternate one. Then a block from here. */
 static void leave_free(int flags, size_t size)
 {
         struct sigaction action = {.sa_handler = leave, .sa_flags = flags};
@@ -42,8 +42,8 @@ static void leave_free(int flags, size_t size)
         free(malloc(size));
 }
 
-/* Mappings of the kernel's are made at any moment, by a program that needs no lock of its
- * own for that. A timer leaves them wherever they are. */
+/* A timer leaves the kernel's mmap() and munmap() at any moment. The program itself holds
+ * no lock meanwhile. */
 static void leave_anywhere(void)
 {
         const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
@@ -68,8 +68,8 @@ static void allocate(void)
                 free(malloc(FIRST_SIZE + 3));
 }
 
-/* Calls below a frame that was left, whose return address still stands where nothing has
- * been written since; then it does not. */
+/* Calls below a left frame. At first its return address is still on the stack, because
+ * nothing has been written there; then it is not. */
 NOINLINE static void write_late(void)
 {
         char frame[2 * PAGE_BYTES];

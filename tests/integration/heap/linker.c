@@ -11,7 +11,7 @@ static long call(long number, long a, long b, long c)
         return number;
 }
 
-/* What the kernel leaves on the stack: how many arguments, these, and the environment. */
+/* The kernel puts onto the stack the argument count, arguments and environment. */
 __attribute__((used)) void print(long *stack)
 {
         for (char **variable = (char **)stack + 2 + stack[0]; *variable; variable++) {

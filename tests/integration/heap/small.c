@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small stacks: handlers of signals on an alternate stack of so many bytes, with
- * nothing below it, and threads with the least that the C library allows. */
+/* Small stacks: signal handlers on an alternate stack of a given size, with nothing below
+ * it, and threads with the least that the C library allows. */
 #include "../target.h"
 
 enum { PAGE_BYTES = 4096, THREADS = 4, BLOCKS = 1000, HANDLERS_BYTES = 70000 };

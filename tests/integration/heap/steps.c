@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that leave a tracked function after so many of its instructions, as the
- * processor's trap flag lets a signal's handler do: with the argument `exit` the thread
- * ends there, with `jump` it goes on elsewhere. What is told afterwards is more than the
- * ring holds. */
+/* Threads leave a tracked function after a given number of its instructions, by the
+ * processor's trap flag and a signal handler. With the argument `exit` the thread ends
+ * there, with `jump` it continues elsewhere. The later allocations overfill the ring. */
 
 #include "../target.h"
 #include "trap_flag.h"
@@ -29,7 +28,7 @@ static void map_page(void)
         munmap(page, PAGE_BYTES);
 }
 
-/* The second time, as the first one tells the stack. */
+/* Leaves the second call, because the first one reports the stack. */
 static void *leave(void *steps)
 {
         volatile int times = 0;

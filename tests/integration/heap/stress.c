@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All at once: threads that allocate, one that loads and unloads a library, one whose
- * signals interrupt the others at any instruction, and processes that fork meanwhile and
+/* All at once: threads that allocate, a thread that loads and unloads a library, and a
+ * thread whose signals interrupt the others anywhere. Meanwhile processes fork and
  * allocate in the child. It ends by itself, unless somebody waits for a lock for ever. */
 #include "../target.h"
 

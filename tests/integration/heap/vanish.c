@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that end while their threads allocate, in each way in which threads go
- * without a word: killed, by _exit, by executing another program. Every child says by a
- * block of its own size that it began. */
+/* Processes end while their threads allocate, in each way that gives threads no notice:
+ * killed, by _exit, by executing another program. The first block of a child has a size
+ * that only this child uses. */
 #include "../target.h"
 
 enum { CHILDREN = 60, THREADS = 3, FIRST_SIZE = 70000, LONGEST_US = 1000 };

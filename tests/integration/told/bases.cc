@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A cast from the second base class leaves the null pointer as it is, by a conditional
- * move: the base and what is its size before it are no two items. */
+/* A cast from the second base class keeps the null pointer by a conditional move. The pointers
+ * to the base and to the object around it are no two items of an array. */
 template <int Tag> struct Hook { Hook *next, *prev; };
 struct Task : Hook<0>, Hook<1> { unsigned long id; double cost; unsigned state, priority; };
 static Hook<1> all = {&all, &all};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pointer is cast to two structures, by two variables of one block: what is read may be
- * of either. What lies before it, the header, is told; so is what a variable of an inner
- * block leads to, or one that a constant is added for. */
+/* Two variables of one block cast one pointer to two structures: a read may be of either. The
+ * header before it has a certain type. So has the target of a variable of an inner block, or of
+ * a pointer plus a constant. */
 #define READS __attribute__((noinline)) static
 struct frame { long kind, bytes; };
 struct packet { long from, to; int hops, mark; };

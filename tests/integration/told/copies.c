@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C library's memcpy and memcmp read, in blocks of which the allocation says nothing:
- * by the pointers that they are called with, and never what these are not to. Blocks are made
- * in the function with the name of what is in them. */
+/* memcpy and memcmp of the C library read blocks of unknown allocation. Their arguments give
+ * the type, but only of memory that these point to. A function with the name of a block's
+ * content makes the block. */
 enum { COUNT = 400, ITEMS = 256 };
 struct record { long key; int left, right; double weight; };
 struct large { long id; char name[56]; double weights[100]; };
@@ -41,7 +41,7 @@ __attribute__((noinline)) static void copy_large(struct large *to, const struct 
 {
         memcpy(to, from, sizeof(*to));
 }
-/* The pointers are to bytes, and what is there is not. */
+/* The pointers are to bytes, but the memory is not. */
 __attribute__((noinline)) static int same_bytes(const char *a, const char *b)
 {
         return memcmp(a, b, ITEMS * sizeof(struct record)) == 0;

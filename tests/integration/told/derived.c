@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An inlined function takes the base of a structure, by which its debug information calls
- * the register further on: what lies behind the base is the structure's all the same. */
+/* An inlined function takes the base of a structure, and its debug information names the
+ * register further on. Memory behind the base still belongs to the structure. */
 struct base { long count; void *type; long size; };
 struct list { struct base base; long **items; long allocated; };
 static inline __attribute__((always_inline)) long size_of(struct base *b)

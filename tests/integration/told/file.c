@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A header, records of its size and texts in one mapping of SIZE bytes, all reached from the
- * header: what its pointer leads to behind it is no header. */
+ * header's pointer. Memory that the pointer reaches behind the header is no header. */
 struct header { char magic[8]; uint32_t records, size; uint64_t texts; uint32_t flags, version; };
 struct record { uint64_t key; uint32_t text, length; double value; uint32_t tag, rest; };
 enum { RECORDS = 6000, ALL = 32 + 32 * RECORDS };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A member of a union is read in each case of a switch, by one load that the compiler moves
- * before it, or for both sides of a choice: what one case does with the number tells nothing
- * of the others. */
+/* Each case of a switch, or both sides of a choice, read a member of a union. The compiler
+ * moves the load before them. The use in one case shows nothing about the others. */
 struct message {
         uint32_t kind, from;
         union { uint64_t index, last; double lag; } u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an inlined function reads behind a base need not be of the caller's structure. */
+/* Memory that an inlined function reads behind a base need not be the caller's structure. */
 struct base { long kind, flags; };
 struct one { struct base base; long x, y, rest[4]; };
 struct other { struct base base; long u, v, w, rest[3]; };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that C++'s library asked for are items of one type, from end to end, though nothing
- * reads more than the first by a pointer to that type. And members of an array in an object,
- * in an unrolled loop, where the debug information has a pointer to the array's end. */
+/* Blocks that C++'s library asked for contain items of one type, from end to end, although only
+ * the first is read by a pointer to that type. And an unrolled loop reads members of an array
+ * in an object. The debug information has a pointer to the array's end. */
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -11,7 +11,7 @@ struct sale { long item; short shop; double amount; };
 struct node { double x, weight; std::unique_ptr<node> kids[8]; };
 enum { COUNT = 4000 };
 static volatile double result;
-/* What lies around a link, with no variable that says so. */
+/* Reads the object around a link, without a variable for it. */
 __attribute__((noinline)) static long tasks(link *head)
 {
         long sum = 0;

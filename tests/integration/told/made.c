@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the callers of a function take its blocks for, which knows but their beginning, is
- * what casts without a variable lead to. */
+/* A function knows only the beginning of its blocks. Its callers give them larger types. Casts
+ * without a variable lead to these types. */
 struct object { struct object *next; unsigned kind, size; };
 struct pair { struct object object; long left, right; };
 struct text { struct object object; long hash, bytes; double weight; };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of a union that instructions do not tell apart: the source at their line and column
- * does, unless it has changed since, or the compiler made one access of two. */
+/* Instructions do not distinguish these members of a union. The source at the instruction's
+ * line and column does, unless it has changed since, or the compiler merged two accesses. */
 enum { RECORDS = 4096, READS = 20000 };
 struct record {
         uint32_t version, id;
@@ -37,7 +37,7 @@ READ(refresh, get_refresh)
 READ(primary, get_primary)
 READ(compared, get_compared)
 
-/* gcc makes one of two cases: what is said of it must not be the other one's. */
+/* gcc merges two cases into one access: neither case's member may be reported for the other. */
 static __attribute__((noinline)) void cases(const struct record *records)
 {
         uint64_t sum = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Compilers make one call of two branches' allocations of one size. What it returns is one
- * type on one way and another on the other, or only one of them says what it has got: nothing
- * is known of the blocks, and what reads them by a pointer of a number's type is open.
- * With INLINED the branches are in main; with UNTOLD one has but a pointer to void; in C++
- * the other branch's variable is nowhere, in code that leads to the call. */
+/* Compilers merge two branches' allocations of one size into one call. Its result has different
+ * types on the two paths, or only one path shows a type. The type of the blocks is then
+ * unknown, also for a read by a pointer to a number. With INLINED the branches are in main.
+ * With UNTOLD one has only a pointer to void. In C++ the other branch's variable has no
+ * location in the code that leads to the call. */
 struct head { long kind, id; };
 struct width { struct head head; long width; double pad; };
 struct ticks { struct head head; long ticks; double pad; };

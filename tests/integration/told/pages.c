@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages that are a header and a union of arrays, with bytes in which rows lie: the stride of
- * an index tells which array is meant, from page to page too, and what is in the bytes has the
- * type of the pointer to it. */
+/* Pages with a header and a union of arrays, or rows in bytes. The stride of an index shows the
+ * array, also in a walk from page to page. A row's pointer gives the type of the bytes. */
 enum { PAGES = 600, PAGE_BYTES = 1024, LEAVES = 40, ROWS = 20, READS = 12000 };
 struct branch { uint64_t from; uint32_t child, sum; };
 struct leaf { uint64_t key; uint32_t row; uint16_t version; uint8_t dead, flags; double value; };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pointers in the frame are written by a pointer that may be to another place, or by a
- * function that has its address from elsewhere; one of two of different types is chosen. */
+/* A pointer that may lead elsewhere, or a function with a stored address, writes a pointer in
+ * the frame. Or the code chooses one of two pointers of different types. */
 struct first { long a0, a1, a2, a3; };
 struct second { long b0, b1, b2, b3; };
 struct box { long rest[2]; void *item; };
@@ -34,7 +34,7 @@ UNCHANGED long by_choice(int i, int c)
         void **at = c ? (void **)&local.other : (void **)&local.one;
         return ((struct second *)*at)->b1;
 }
-/* Others have the address of what lies in the frame. */
+/* Other functions have the address of a variable in the frame. */
 static struct box *shared;
 UNCHANGED void put(void *item) { shared->item = item; }
 UNCHANGED long let_out_call(struct first *pa, void *pb)

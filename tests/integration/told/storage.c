@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Structures lie in arrays of bytes: of a file, of a thread and of a frame. A pointer tells
- * their fields, or they are open, but they are no bytes; what is read byte by byte is. */
+/* Structures lie in arrays of bytes: in a file, a thread and a frame. A pointer gives their
+ * fields, or they are unresolved, but never bytes, unless they are read byte by byte. */
 enum { COUNT = 2000 };
 struct wide {
         uint64_t id;

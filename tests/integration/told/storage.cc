@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same in an object. */
+/* The same for storage inside an object. */
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A block is held as 'char *', and numbers of all sizes lie there: vectors of them are no
- * 'char', but those of bytes, which are counted with one by one, are. */
+/* A 'char *' points to a block with numbers of all sizes. A vector of such numbers is no
+ * 'char'. A vector of bytes is, if the code computes with each byte. */
 enum { BYTES = 1 << 18 };
 static char *memory;
 static volatile uint64_t result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that begin with a header, of allocators that ask for no items: a register that
- * calloc() has the size of its items in holds the size of the header by chance, or as an
- * alignment. And items that are calloc()'s. */
+/* Blocks that begin with a header, of allocators that ask for no items. A register that
+ * contains calloc()'s item size here contains the header's size, by chance or as an
+ * alignment. And items that come from calloc(). */
 #include "series.h"
 
 enum { ITEMS = 1000, ROUNDS = 12, BLOCKS = 4 };
@@ -82,7 +82,7 @@ struct item {
         long value;
 };
 
-/* By a pointer from which it is not seen that there are items behind the first. */
+/* The pointer does not show that there are items behind the first. */
 ADDS(long, add_values, (const long *at, const long *end),
      (; at < end; at += sizeof(struct item) / sizeof(*at)), *at)
 

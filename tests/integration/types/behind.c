@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that hold several arrays, one behind the other, or a header before an array: the
- * arrays by pointers of their own, whose loops compilers unroll, and what lies behind a
- * header by the header's pointer. */
+/* Blocks that hold several arrays behind each other, or a header before an array.
+ * Separate pointers reach the arrays, in loops that compilers unroll. The header's
+ * pointer reaches the memory behind the header. */
 #include "series.h"
 
 enum { NODES = 1000, EDGES = 3000, UNITS = 1000, ROUNDS = 12 };

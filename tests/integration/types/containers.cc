@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what optimised C++ keeps its data in: the containers of the library, shared and
- * variant objects, the captures of lambdas, classes with several and with virtual bases,
- * strings inside of objects, and containers in memory resources. The addresses of the
- * elements are those that the program itself sees. */
+/* Reads the data structures of optimised C++. They are containers of the library, shared
+ * and variant objects, captures of lambdas and strings inside objects. Others are classes
+ * with several and with virtual bases, and containers in memory resources. The program
+ * itself prints the addresses of the elements. */
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -302,7 +302,7 @@ NOINLINE static double sum_arena(const arena &all)
 
 /* ---- the truth ---- */
 
-/* SALE in what a std::make_shared makes: its fields are those of that, too. */
+/* SALE in the block of std::make_shared: its fields also belong to the block's type. */
 #define SALE(member)                                                                     \
         SAY(sale, member, "std::_Sp_counted_ptr_inplace<*:_M_impl._M_storage." #member)
 
@@ -364,8 +364,8 @@ static void say_fields()
         SHAPE(box, width, "_M_u._M_rest._M_first._M_storage", "");
         SHAPE(box, height, "_M_u._M_rest._M_first._M_storage", "");
         SHAPE(box, weight, "_M_u._M_rest._M_first._M_storage", "");
-        /* The compilers name the closure's type and its members; they lie in the order in
-         * which they are captured. */
+        /* The compilers name the closure's type and its members, in the captures'
+         * order. */
         truth_field("scaling", "scale", 0, 8, "*:__scale *:scale");
         truth_field("scaling", "shift", 8, 8, "*:__shift *:shift");
         truth_field("scaling", "limit", 16, 8, "*:__limit *:limit");
@@ -385,7 +385,7 @@ static void say_map(const char *site, const char *type, const map &all)
                 truth_object("heap", site, type, &entry, sizeof(entry), 1, "*");
 }
 
-/* Where a member lies in an object of its class, which only its address tells. */
+/* The offset of a member in an object of its class, by its address. */
 template <class object, class member>
 static size_t place_in(const object *whole, const member *part)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in the frames of functions, read by other threads than the one that they belong
- * to, which waits meanwhile or works itself. What the reads find is known by
- * construction; truth.h writes it down. */
+/* Threads read arrays in the frames of another thread's functions, which waits meanwhile
+ * or works itself. The results are known by construction; truth.h writes them down. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -23,12 +22,12 @@ struct pair {
         unsigned value;
 };
 
-/* What a worker gets, as OpenMP's do: where the frames of others are. */
+/* A worker gets the addresses of other threads' frames, as with OpenMP. */
 struct work {
         pthread_barrier_t *step;
         const struct cell *cells;  /* of main's frame */
         const double *weights;     /* of a function that main called */
-        const struct pair **pairs; /* of the other worker's frame; its own at first */
+        const struct pair **pairs; /* at first of this worker's frame, then another */
         double sum;
 };
 

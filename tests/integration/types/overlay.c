@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks and mappings that begin with a header whose size divides theirs, so that headers
- * could fill them, and hold something else behind it, of numbers of the same kinds and
- * sizes. And such that whole items do fill. */
+/* Blocks and mappings that begin with a header whose size divides theirs. Headers could
+ * therefore fill them, but other data of the same kinds and sizes lies behind. And blocks
+ * that whole items do fill. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -39,7 +39,7 @@ READS long add_mapped(struct table_header *header)
         return sum;
 }
 
-/* The offset anew for each of them, as where mappings may move. */
+/* Loads the offset again for each entry, as if the mapping might move. */
 READS long find_mapped(struct table_header *header, unsigned key)
 {
         long sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads objects of every kind, in the ways that C programs do. What the reads find is
- * known by construction; truth.h writes it down. */
+/* Reads objects of every kind, in the ways of C programs. The results of the reads are
+ * known by construction; truth.h writes them down. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -223,7 +223,7 @@ NOINLINE static struct tower *make_tower(long key, int levels)
 
 enum { SHELF = 24 };
 
-/* What is counted is known by a pointer to its first member only. */
+/* Only a pointer to its first member leads to the items. */
 struct counted {
         int count;
 };
@@ -292,7 +292,7 @@ NOINLINE static unsigned long search_towers(const struct tower *tower, double we
         return rank[0];
 }
 
-/* A tree whose sons are counted from one; what is before them is no pointer. */
+/* A tree whose sons are counted from one; no pointer precedes them. */
 struct branch {
         long key;
         struct branch *sons[4];
@@ -463,7 +463,7 @@ static void say_fields(void)
         TRUTH_INNER(node, where, point, y);
         TRUTH_INNER(node, where, point, weight);
         TRUTH_FIELDS(tree, shape);
-        /* What the functions read there says which member it is: see main. */
+        /* The functions' use shows the member: see main. */
         truth_field("struct tree", "as.leaf.depth", offsetof(struct tree, as.leaf.depth),
                     4, "struct~tree:as.sons[] struct~tree:as.wide.bits");
         truth_field("struct tree", "as.leaf.tag", offsetof(struct tree, as.leaf.tag), 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the containers of the C++ library. Their blocks are the library's: where the
- * elements are in them is known by the addresses that the program itself sees. */
+/* Reads the containers of the C++ library, whose blocks the library allocates. The
+ * program knows the addresses of the elements. */
 #include <cstdint>
 #include <cstring>
 #include <map>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of which one type is known and another is there, too: headers before objects,
- * structures and arrays behind each other in one block, and functions and allocations
- * that are the same for two types, so that compilers merge them. */
+/* Memory of one known type that also contains another: headers before objects, structures
+ * and arrays behind each other in one block. Also functions and allocations that are
+ * equal for two types, so compilers merge them. */
 #include "truth.h"
 
 enum { ITEMS = 2000, ROUNDS = 4 };
@@ -84,8 +84,8 @@ ONE_FUNCTION struct object **make_objects(void)
         return objects;
 }
 
-/* The same where the numbers are of one kind and size: where the pointer to the object is
- * kept tells that the allocation's type is but the header's. */
+/* The same with numbers of one kind and size. The place that stores the pointer to the
+ * object shows that the allocation's type is only the header's. */
 struct tag {
         long uses;
         long bytes;
@@ -227,7 +227,7 @@ static void write_fields(void)
         TRUTH_FIELDS(object, live, value);
         TRUTH_FIELDS(tag, uses, bytes);
         TRUTH_FIELDS(item, key, value);
-        /* What is read through a pointer to the base is the base's, too. */
+        /* A read through a pointer to the base belongs to the base, too. */
         TRUTH_INNER(real, base, base, kind), TRUTH_INNER(real, base, base, next);
         TRUTH_INNER(whole, base, base, kind), TRUTH_INNER(whole, base, base, next);
         TRUTH_FIELDS(real, real, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs of this test say about their own memory, into the file that the
- * environment variable TRUTH names: where each object is, and by offsetof where the
- * fields of its items are. The compiler's word, not the debug information's. */
+/* The programs of this test write their own memory into the file that the environment
+ * variable TRUTH names. They write the address of each object, and by offsetof the
+ * offsets of its items' fields. The compiler gives these, not the debug information. */
 #ifndef TRUTH_H
 #define TRUTH_H
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function with calls, as it is written: no compiler's copy of it. */
+/* A function with calls, which compilers may not copy. */
 #if __has_attribute(noclone)
 #define ONE_FUNCTION __attribute__((noinline, noclone))
 #else
@@ -32,7 +32,7 @@
 #define ADDS_EACH(type, function, parameters, one, all, ...)                             \
         ADDS(type, function, parameters, (const auto &one : all), __VA_ARGS__)
 
-/* Written by hand: most of the program's loads would else be those of fprintf. */
+/* Without fprintf, which would make most of the program's loads. */
 static FILE *truth_file;
 static char truth_text[1 << 16];
 static size_t truth_bytes;
