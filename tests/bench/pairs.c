@@ -317,7 +317,7 @@ static uint64_t fields_together(int after)
         return sum;
 }
 
-/* Random records of 48 bytes, half of them across a line border, or one on each line. */
+/* Random records of 48 bytes: every second one crosses a line border, or none does. */
 static uint64_t aligned_records(int after)
 {
         enum { COUNT = 1 << 19 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A matrix of a power of two is turned around column by column: each load is on a page of
- * its own, of which there are more than the TLB holds, and in the last cache. */
+/* Transposes a matrix of a power of two column by column. Each load is on another page,
+ * and in the last cache. The TLB holds fewer entries than there are pages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

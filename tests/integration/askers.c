@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A list whose nodes are a line of the cache each, three words of which are loaded, the
- * first one first; and bytes one after the other, of which each line's first asks for it,
- * in turns with loads elsewhere in the same block. And blocks that are freed in random
- * order: what the C library keeps before each block was asked for by the program's own
- * load of the block, and what it looks at of neighbouring blocks by itself. */
+/* Each node of a list is one cache line. Three words are loaded, and the first load
+ * requests the line. Then bytes one after the other: the first byte of a line requests
+ * it. Loads elsewhere in the same block come in turns. At last, blocks are freed in
+ * random order. The program's own load of a block also requested the C library's word
+ * before it. The library itself requests the lines of neighbouring blocks. */
 #include "target.h"
 
 struct node {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_each KERNEL OPTION... [-- KERNEL OPTION...]...: 'memlag bench' with each list of
- * arguments, in a process of its own, one after the other. So the simulated PMU, for
- * which a program's beginning is the most of it, runs that once for all. */
+/* bench_each KERNEL OPTION... [-- KERNEL OPTION...]...: runs 'memlag bench' with each
+ * list of arguments, in separate processes, one after the other. The start of the program
+ * takes most of its time under the simulated PMU. Here the PMU runs it only once. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-        int begin = 0; /* its name, or "--" in the place of that */
+        int begin = 0; /* argument 0, or its "--" */
         for (int i = 1; i <= argc; i++) {
                 if (i < argc && strcmp(argv[i], "--") != 0)
                         continue;

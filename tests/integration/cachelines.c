@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache lines that two threads fight for, by construction: in the first line each adds to
- * a field of its own (false sharing), in the second both add to one (true sharing). main
- * reads no field: a sample of it would be of a third thread. */
+/* Two threads contend for cache lines. In the first line each adds to another field
+ * (false sharing). In the second both add to one (true sharing). main reads no field: its
+ * sample would be a third thread's. */
 #include <pthread.h>
 #include <stdint.h>
 

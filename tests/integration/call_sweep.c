@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* call_sweep SECONDS PART PARTS: does each system call of the table with good arguments
- * and with bad ones in turn (of PARTS parts of the table that with this number), and
- * prints what came of it: "CALL VARIANT RESULT", where the result is ok, the number of
- * the error, waits (for longer than SECONDS) or the signal that ended it. A child does
- * the variants of one call one after the other. Works in an empty directory of its own,
- * as a user without rights, in namespaces. */
+/* call_sweep SECONDS PART PARTS: does each system call in part number PART of the table,
+ * with good arguments and with bad ones in turn. Prints "CALL VARIANT RESULT". RESULT is
+ * ok, the number of the error, waits (for longer than SECONDS) or the signal that ended
+ * it. A child does the variants of a call one after the other. Works in an empty
+ * directory as a user without rights, in namespaces. */
 
 #include "calls.h"
 #include "target.h"
 
 enum { NUMBERS = 512, ARGUMENTS = 6, VARIANTS = 64, BUFFER_BYTES = 1 << 16, PAGE = 4096 };
 
-/* Not done: what ends the process or the system, reaches beyond the namespaces, or has no
- * result that is the same each time. */
+/* Left out: calls that end the process or the system, reach beyond the namespaces, or
+ * have another result each time. */
 static const char left_out[] =
     " exit exit_group vfork fork clone rt_sigreturn restart_syscall "
     "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo ptrace "
@@ -62,7 +61,7 @@ static long good_value(char kind)
         }
 }
 
-/* Bad value NUMBER for an argument of KIND, from 0 on; 0: there are no more. */
+/* Bad value NUMBER, from 0 on, for an argument of KIND; 0: there are no more. */
 static int bad_value(char kind, int number, long *value)
 {
         static char path[4][64];
@@ -100,7 +99,7 @@ static void do_variant(int number, const char *name, const long *argument, int f
         state->at = here + 1;
 }
 
-/* All variants from FROM on. */
+/* Does all variants from FROM on. */
 static void do_variants(int number, const char *kinds, int from)
 {
         long good[ARGUMENTS] = {0}, all[ARGUMENTS];
@@ -124,7 +123,7 @@ static void do_variants(int number, const char *kinds, int from)
         }
 }
 
-/* Memory behind which nothing else is. */
+/* Memory with nothing mapped behind it. */
 static char *between_holes(size_t bytes)
 {
         char *start = mmap(NULL, bytes + 2 * PAGE, PROT_READ | PROT_WRITE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* changed_code FILE: runs code that changes, in every way that a program can change code
- * of a mapping. FILE holds a page of code, made before the recording. Each line of output
- * says a way and the sum of what the code returned. */
+/* changed_code FILE: runs code of a mapping that changes, in every way that a program can
+ * change it. FILE holds a page of code, made before the recording. Each line of output
+ * has a way and the sum of the code's results. */
 #include "target.h"
 
 enum { PAGE = 4096, ROUNDS = 20 };
@@ -233,8 +233,8 @@ static void put_in_childs_mapping(int fd, const char *path, int value)
         waitpid(child, NULL, 0);
 }
 
-/* The code of a file that looks as libraries do: mapped private, from a descriptor for
- * reading. Each way has a file of its own that was made before the recording. */
+/* Changes the code of a file that is mapped like a library: private, from a descriptor
+ * for reading. Each way has a separate file, made before the recording. */
 static void put_to_file(const char *way, const char *directory, writer *put)
 {
         char path[4096];

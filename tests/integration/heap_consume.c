@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program natively with the heap tracker and prints what memlag hears of it, a
- * line an event, with the process and the depth of the stack
- * before: stands in for a source that has samples from the processor.
+/* Stands in for a source with samples of the processor: runs a program natively with the
+ * heap tracker. Prints each event that memlag gets, one a line, after the process and the
+ * depth of the stack.
  *
- * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: nothing is printed. With
- * FRAMES in the environment, the call stacks follow; with PEAK, the most memory that it
- * took itself in KiB is the last thing on its error output; with SLOW, it works that many
- * ns of its own processor time on each event; with REFUSED, the number of programs that
- * could not take the tracker is the last thing; with UNTOLD, of the calls not told. */
+ * heap_consume OUTPUT PROGRAM [ARGUMENT...]; an empty OUTPUT: prints nothing.
+ * Environment: FRAMES adds the call stacks. SLOW makes it compute that many ns on each
+ * event. At the end it prints on standard error for PEAK its memory in KiB, for REFUSED
+ * the programs that could not load the tracker, for UNTOLD the missed calls. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +20,7 @@
 
 extern char **environ;
 
-/* Events are kept until so many others have come, as a source keeps them that puts them
- * between its samples: most outlive their process. */
+/* Keeps the last events, like a source that puts them between its samples. */
 enum { POLL_MS = 50, KEPT_EVENTS = 1000 };
 
 struct consumer {

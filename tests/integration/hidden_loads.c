@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads from L2, or from L1 if the argument is "near", beside arithmetic: a chain of
- * loads and so much else that the core has no cycle left; as "hash", a chain of single
- * instructions behind each load; as "sum", loads that wait for nothing, and a chain of
- * additions that takes longer than each; as "reads", loads of one
- * line that nothing waits for, each fourth instruction. */
+/* Loads from L2, or from L1 if the argument is "near", beside arithmetic. Without another
+ * argument: a chain of loads, with arithmetic that fills all cycles of the core. "hash":
+ * a chain of instructions behind each load. "sum": independent loads, and a longer chain
+ * of additions. "reads": each fourth instruction loads; nothing waits for it. */
 #include "target.h"
 
 enum { LINE = 64, NEAR_LINES = 64, FAR_LINES = 4096, STEPS = 1000000 };
@@ -14,7 +13,7 @@ struct line {
         char rest[LINE - sizeof(struct line *) - sizeof(double)];
 };
 
-/* Sixty-four instructions that wait for nothing but the one four before. */
+/* Sixty-four instructions in four chains. */
 NOINLINE static const struct line *beside(const struct line *line)
 {
         uint64_t a = 1, b = 2, c = 3, d = 4;
@@ -27,8 +26,7 @@ NOINLINE static const struct line *beside(const struct line *line)
         return line;
 }
 
-/* Twelve instructions of which each waits for the one before, and the first for the load.
- */
+/* A chain of twelve instructions behind the load. */
 NOINLINE static const struct line *hash(const struct line *line)
 {
         for (int i = 0; i < STEPS; i++) {
@@ -40,8 +38,8 @@ NOINLINE static const struct line *hash(const struct line *line)
         return line;
 }
 
-/* Eight additions of some four cycles, one after the other, and the first takes what is
- * loaded, of which the address was known long before. */
+/* A chain of eight additions of some four cycles each. The first adds the loaded value,
+ * whose address was known long before. */
 NOINLINE static const struct line *sum(const struct line *lines, unsigned count)
 {
         double total = 0;
@@ -56,7 +54,7 @@ NOINLINE static const struct line *sum(const struct line *lines, unsigned count)
         return total > 0 ? lines : NULL;
 }
 
-/* Each four instructions take a cycle, and one of them is a load. */
+/* Four instructions take a cycle, and one of the four is a load. */
 NOINLINE static const struct line *reads(const struct line *line)
 {
         uint64_t a = 1, b = 2, c = 3, value;
@@ -68,8 +66,7 @@ NOINLINE static const struct line *reads(const struct line *line)
         return line;
 }
 
-/* In an order that no prefetcher knows: by a step that all lines' number has no part in.
- */
+/* In an order that no prefetcher knows: the step and the number of lines are coprime. */
 static void link_lines(struct line *lines, unsigned count)
 {
         for (unsigned i = 0; i < count; i++)

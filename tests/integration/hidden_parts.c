@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for descriptors above the limit on open files, as Valgrind's are, in all ways
- * that lead to a descriptor, and does harm to what it finds. Prints what it found:
- * nothing. */
+/* Looks for descriptors above the limit on open files, where Valgrind's are. Tries all
+ * ways to a descriptor, does harm to each one and prints it. It finds none. */
 #include "target.h"
 
 #include <linux/aio_abi.h>
@@ -24,7 +23,7 @@ static void harm(const char *way, int fd)
         close(fd);
 }
 
-/* Of the second structure there is no memory: the call fails, and the first stays. */
+/* The second structure has no memory: the call fails, and the first structure stays. */
 static void poll_half(int fd)
 {
         char *page =
@@ -78,7 +77,7 @@ static void pass(int fd)
         close(ends[1]);
 }
 
-/* Of two messages the first is sent, and the second has the error. */
+/* The first of two messages is sent; the second gets the error. */
 static void use_structure(int fd)
 {
         aio_context_t context = 0;
@@ -146,7 +145,7 @@ static void use_path(int fd)
         close(here);
 }
 
-/* Files of the recording are mapped, and the kernel has links to what is mapped. */
+/* Files of the recording are mapped, and the kernel has a link to each mapping. */
 static void use_mappings(void)
 {
         DIR *directory = opendir("/proc/self/map_files");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_process fork|exec hold|kill NUMBER COMMAND [ARGUMENT...]: runs COMMAND, a memlag
- * that records under the simulated PMU, and catches a simulated process where no clock
- * would: the child of the NUMBER-th fork before its first instruction, or a process at
- * the NUMBER-th exec, before the next program's first instruction. It is held there until
- * COMMAND has ended, or killed; the file "caught" tells of it. Ends with COMMAND's
- * status, or with 77 where processes cannot be traced. */
+ * that records under the simulated PMU. Catches a simulated process before its first
+ * instruction, where no clock would: the child of the NUMBER-th fork, or the program of
+ * the NUMBER-th exec. Holds it until COMMAND has ended, or kills it; then the file
+ * "caught" exists. Ends with COMMAND's status, or with 77 where processes cannot be
+ * traced. */
 #include "target.h"
 
 enum { NO_TRACING = 77 };
@@ -41,8 +41,8 @@ static pid_t start(char **command)
         return pid;
 }
 
-/* A new process stops before its first instruction, and its parent behind the fork, in
- * any order: the process goes on once both have been seen. */
+/* A new process stops before its first instruction, its parent behind the fork, in any
+ * order. The process continues after both stops. */
 enum { PID_LIMIT = 1 << 22 };
 static struct {
         bool stopped;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the preset that a calibration is made into, or fails and prints what the
- * calibration lacks for one: host_preset FILE.json */
+/* host_preset FILE.json: prints the preset made from a calibration, or the parts that the
+ * calibration lacks, and then fails. */
 #include <stdio.h>
 #include <stdlib.h>
 

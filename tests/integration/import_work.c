@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What import.py records: threads that touch pages and compute, each a few calls deep,
- * then the same in forked children, of which one goes on by exec. */
+/* The work that import.py records: threads touch pages and compute, a few calls deep.
+ * Then forked children do the same; one of the children continues with exec. */
 #include "target.h"
 
 enum { THREADS = 3, CHILDREN = 2, PAGES = 150, PAGE_BYTES = 4096, ROUNDS = 8000000 };

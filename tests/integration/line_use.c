@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Known use of cache lines and known working sets: an array of structures of which one
- * field is read, and another in the same pass; loops over arrays of known sizes. */
+/* Known use of cache lines and known working sets. A loop reads one field of an array of
+ * structures, and another field in the same pass; other loops read whole arrays. */
 #include <stdio.h>
 #include <stdlib.h>
 

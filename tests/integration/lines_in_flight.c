@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Slow hits of fill buffers that DRAM has no part in: words of lines that another thread
- * has just written, and more lines of the last cache at a time than there are buffers.
- * Then more lines of DRAM at a time than there are buffers, in bursts between other work.
- */
+/* Slow hits of fill buffers without DRAM: another thread has just written the words, or
+ * more lines of the last cache are requested at once than there are buffers. Then bursts
+ * of more lines of DRAM than there are buffers, between other work. */
 #include "target.h"
 
 enum { WORDS = 8192, ROUNDS = 100, LINES = 60000, PASSES = 50 };
@@ -11,8 +10,7 @@ enum { BURST_LINES = 2000, BURSTS = 100, BETWEEN = 150000 };
 static long words[WORDS];
 static pthread_barrier_t barrier;
 
-/* Eight words a line: the first asks the other core for it, the others find it asked for.
- */
+/* Eight words a line: the first requests it from the other core, the others wait. */
 NOINLINE static long take(void)
 {
         long sum = 0;
@@ -35,8 +33,8 @@ struct line {
         long words[8];
 };
 
-/* The stores, to 4 MiB in an order that no prefetcher knows, take all fill buffers; what
- * they wait for beside them lies 16 to a line. */
+/* The stores, to 4 MiB in an order that no prefetcher knows, take all fill buffers. Loads
+ * between them have 16 words in a line. */
 NOINLINE static void scatter(struct line *lines, const int *order)
 {
         for (int i = 0; i < LINES; i++) {
@@ -45,7 +43,7 @@ NOINLINE static void scatter(struct line *lines, const int *order)
         }
 }
 
-/* One word of each line, side by side: nothing waits but for a free buffer. */
+/* One word of each line, side by side: a load waits only for a free buffer. */
 NOINLINE static long burst(const struct line *lines)
 {
         long sum = 0;
@@ -69,7 +67,7 @@ static long bursts(const struct line *lines)
         return sum;
 }
 
-/* Into memory: what has never been written is a page of zeroes, which the caches have. */
+/* Writes the lines to memory: unwritten pages share a page of zeroes, in the caches. */
 static void write_out(struct line *lines, size_t count)
 {
         for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose page faults are known, each kind in a function of its own. Run as it is it
- * prints what the kernel counted of each (getrusage): "name faults". */
+/* Memory with a known number of page faults, each kind in a separate function. Without a
+ * recorder it prints the kernel's counts (getrusage): "name faults". */
 #include "target.h"
 
 #define APART __attribute__((noinline, noclone))
@@ -33,8 +33,8 @@ APART static void read_file(const char *p)
                 sum += p[i * PAGE]; /* file */
 }
 
-/* Its pages are touched by the kernel. Not by the C library, so that the system call is
- * an instruction of this function. */
+/* The kernel touches its pages. The read is no call of the C library: the system call
+ * must be an instruction of this function. */
 APART static void read_into(char *p, int fd)
 {
         long got;
@@ -89,8 +89,7 @@ int main(int count, char **arguments)
         read_file(file);
         long file_after = faults();
         char *buffer = map(MAP_ANONYMOUS, -1);
-        /* The kernel writes to two mappings, as to a variable that begins in .bss's first
-         * page. */
+        /* The kernel writes to two mappings, as where .bss begins inside a page. */
         mprotect(buffer, (size_t)PAGES / 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
         long into_before = faults();
         read_into(buffer, fd);

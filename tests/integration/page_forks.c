@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Page faults after a fork, where two processes have the pages until one writes. Run as
- * it is it prints what the kernel counted (getrusage): "function faults". */
+/* Page faults after a fork, when two processes share the pages until one writes. Without
+ * a recorder it prints the kernel's counts (getrusage): "function faults". */
 #include "target.h"
 
 #define APART __attribute__((noinline, noclone))

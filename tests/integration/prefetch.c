@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses whose addresses follow from iteration to iteration in known ways, each in a
- * function of its name: prefetch [all|pages|list|gather [DISTANCE]]. With DISTANCE,
- * gather() prefetches so many iterations ahead. */
+/* Accesses whose addresses change in known ways from iteration to iteration. A function
+ * has the name of its way: prefetch [all|pages|list|gather [DISTANCE]]. With DISTANCE,
+ * gather() prefetches that many iterations ahead. */
 #include "target.h"
 
 enum { COUNT = 1 << 20, VISITS = 100000, STRIDE = 4160 };
@@ -14,7 +14,7 @@ struct node {
 static struct node *nodes;
 static uint32_t *order;
 
-/* More instructions than a core looks ahead, so that misses do not overlap. */
+/* More instructions than a core looks ahead: misses do not overlap. */
 static inline uint64_t mix(uint64_t x)
 {
         for (int i = 0; i < 60; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sim_core STEPS KERNEL...: kernels whose time on a core is known from their
- * instructions. Without the kernel itself everything else is the same, so that the
- * difference to "nothing" is what the steps cost; to "memory-gather" and "memory-string"
- * for kernels that need memory which is in no cache. */
+ * instructions. The kernel "nothing" does everything except the work. The difference to
+ * it is the cost of the steps. Kernels on memory outside of all caches compare with
+ * "memory-gather" and "memory-string". */
 #include "target.h"
 
 enum { LINE_BYTES = 64, CHASE_BYTES = 4 << 20, GATHER_BYTES = 32 << 20, AHEAD = 8 };
@@ -21,8 +21,8 @@ static void *new_chain(size_t bytes)
         return buffer;
 }
 
-/* Memory that has been written, and is in no cache. (What has never been is a page of
- * zeroes, which the kernel has just written.) */
+/* Memory that has been written, and is in no cache. (The kernel has just written the page
+ * of zeroes that stands for unwritten memory.) */
 static char *memory_beyond_caches(size_t bytes)
 {
         char *memory = aligned_alloc(4096, bytes);
@@ -63,7 +63,7 @@ static void chase_in_l1(long steps)
         (void)walk(cell, steps);
 }
 
-/* Four results that each wait for the one before, and as many that wait for none. */
+/* Four results: each waits for the previous one, or all are independent. */
 static void add_simple(long steps, int chained)
 {
         for (long i = 0; i < steps; i++) {
@@ -74,9 +74,8 @@ static void add_simple(long steps, int chained)
         }
 }
 
-/* Eight times a loop of four instructions, SKIPPED bytes behind the begin of a line of
- * code. Behind 57 the second instruction begins in this line, and the third in the next.
- */
+/* Eight times a loop of four instructions that begins SKIPPED bytes into a line of code.
+ * With 57 the second instruction begins in this line, and the third in the next. */
 #define LOOP_BEHIND(NAME, SKIPPED)                                                       \
         static void NAME(long steps)                                                     \
         {                                                                                \
@@ -92,7 +91,7 @@ static void add_simple(long steps, int chained)
 LOOP_BEHIND(loop_in_line, "64")
 LOOP_BEHIND(loop_over_lines, "57")
 
-/* Chains of 24, each behind a load of L3, that need nothing of each other; their sum. */
+/* Independent chains of 24 instructions, each behind a load from L3; their sum. */
 static uint64_t add_behind_loads(const char *buffer, long steps)
 {
         uint64_t sum = 0, at = 0;
@@ -108,8 +107,7 @@ static uint64_t add_behind_loads(const char *buffer, long steps)
         return sum;
 }
 
-/* A branch that nobody can predict, decided by one bit of a generator; MASK 0: by none.
- */
+/* An unpredictable branch on one bit of a generator; MASK 0: always the same way. */
 static void branch_at_random(long steps, uint64_t mask)
 {
         uint64_t random = 1;
@@ -120,8 +118,8 @@ static void branch_at_random(long steps, uint64_t mask)
         }
 }
 
-/* Calls of a function that does nothing, in a loop of one line of code. Below the stack
- * pointer the compiler may have put something. */
+/* Calls an empty function, in a loop of one line of code. The compiler may have put data
+ * below the stack pointer. */
 NOINLINE __attribute__((aligned(64))) static void call_in_a_loop(long steps)
 {
         for (long i = 0; i < steps; i++)
@@ -132,9 +130,8 @@ NOINLINE __attribute__((aligned(64))) static void call_in_a_loop(long steps)
                                  : "memory");
 }
 
-/* The same, decided by a bit that takes five multiplications to make: of the last step's
- * generator, so that they are under way when the branch before is found out, or of this
- * one's. */
+/* The same, but five multiplications make the bit. EARLY: the previous step's generator
+ * gives it, so they overlap with the branch before. Else this step's does. */
 static void branch_on_chain(long steps, int early)
 {
         const uint64_t one = 1;
@@ -165,9 +162,9 @@ static void branch_on_chain(long steps, int early)
 
 #define NOPS_256 FOUR(FOUR(FOUR(FOUR("nop\n"))))
 
-/* A word that is stored by halves and read as a whole, from step to step; or read by
- * halves; or as a whole after so many instructions that the stores have left the buffer.
- */
+/* Stores a word by halves and reads it as a whole ("parts"), or reads it by halves, in
+ * each step. Otherwise it reads the whole word after so many instructions that the stores
+ * have left the buffer. */
 static void store_and_load(long steps, const char *how)
 {
         const int parts = strcmp(how, "parts") == 0, halves = strcmp(how, "halves") == 0;
@@ -185,7 +182,7 @@ static void store_and_load(long steps, const char *how)
         }
 }
 
-/* What is done if WAY is NAME. */
+/* Runs the code if WAY is NAME. */
 #define CASE(way, name, ...)                                                             \
         if (strcmp(way, name) == 0)                                                      \
         __VA_ARGS__
@@ -200,7 +197,7 @@ static void store_and_load(long steps, const char *how)
             : "rax", "rcx", "xmm0", "memory", "cc")
 #define FOUR_RESULTS FOUR("lea 1(%%rax,%%rax), %%rax\n")
 
-/* A counter in memory: loaded, added to and stored in each step. */
+/* A counter in memory: each step loads it, adds to it and stores it. */
 NOINLINE static void count_in_memory(long steps, const char *how)
 {
         uint64_t cells[16] __attribute__((aligned(64))) = {0};
@@ -232,7 +229,7 @@ NOINLINE static void count_in_memory(long steps, const char *how)
         COUNT("early", "mov %[i], (%[cells])\n mov (%[same]), %%rax");
 }
 
-/* A store and a load DISTANCE bytes above it. Each load waits for the one before. */
+/* A store and a load DISTANCE bytes above it. Each load waits for the previous one. */
 NOINLINE static void store_below(long steps, long distance)
 {
         static char memory[16384] __attribute__((aligned(4096)));
@@ -273,8 +270,8 @@ static void load_after_lock(long steps)
 
 enum prefetch { NO_PREFETCH, PREFETCH, PREFETCH_FORGOTTEN };
 
-/* Scattered lines, with more work between them than the reorder window holds. A forgotten
- * address is in a register for the prefetch alone. */
+/* Reads scattered lines, with more work between them than the reorder window holds.
+ * PREFETCH_FORGOTTEN: the address is in a register only for the prefetch. */
 static void gather(const char *buffer, long steps, enum prefetch prefetch)
 {
         const uint64_t lines = GATHER_BYTES / LINE_BYTES;
@@ -298,9 +295,8 @@ static void gather(const char *buffer, long steps, enum prefetch prefetch)
         }
 }
 
-/* Scattered lines again, each of which has gone by a bit of a generator and what was
- * loaded when a branch is decided that skips one addition: to a counter, or to what the
- * next step's address is made of. */
+/* Scattered lines again. After each load a branch on the loaded value and a random bit
+ * skips one addition: to a counter, or to a part of the next step's address. */
 static void gather_and_branch(const char *buffer, long steps, int dependent)
 {
         const uint64_t lines = GATHER_BYTES / LINE_BYTES;
@@ -337,8 +333,7 @@ enum { STEP_BYTES = 256, SHORT_BYTES = 16, ODD_BYTES = 5 };
                                  : "memory", "cc");                                      \
         } while (0)
 
-/* STEP_BYTES a step by one repeated string instruction, or a few bytes by one of its own
- * in each step. */
+/* A repeated string instruction for STEP_BYTES a step, or for a few bytes each step. */
 static void repeat_string(long steps, const char *how, char *from, char *to)
 {
         const long bytes = steps * STEP_BYTES;
@@ -357,7 +352,7 @@ static void repeat_string(long steps, const char *how, char *from, char *to)
 
 #define MOVE_16(move) ".set at, 0\n .rept 16\n " move ".set at, at + 32\n .endr\n"
 
-/* The same by vectors of 32 bytes, with nothing else between most of them. */
+/* The same by vectors of 32 bytes, mostly without other instructions between. */
 __attribute__((target("avx"))) static void move_vectors(long steps, int copies,
                                                         char *from, char *to)
 {
@@ -391,8 +386,7 @@ static void flush_lines(char *memory, long lines)
                 __builtin_ia32_clflush(memory + i * LINE_BYTES);
 }
 
-/* Each step loads a line of a block of 16 KiB that is in no cache until the kernel writes
- * it. */
+/* Each step loads a line of 16 KiB that are in no cache until the kernel writes them. */
 static void load_results(long steps)
 {
         static char block[BLOCK_LINES * LINE_BYTES] __attribute__((aligned(4096)));
@@ -406,8 +400,7 @@ static void load_results(long steps)
         close(zero);
 }
 
-/* Each step stores to a line of a mapping that nobody has touched since it was made,
- * always at the same place, or loads from it. */
+/* Each step stores to a line of a new mapping, always at the same place, or loads it. */
 static void use_fresh_pages(long steps, int stores)
 {
         const long lines = steps / ROUNDS;
@@ -427,7 +420,7 @@ static void use_fresh_pages(long steps, int stores)
         }
 }
 
-/* What is done with memory that is in no cache, if KERNEL is of this kind. */
+/* Runs KERNEL if it works on memory outside of all caches. */
 static void run_on_memory(const char *kernel, long steps)
 {
         if (strstr(kernel, "gather")) {
@@ -491,8 +484,7 @@ static int run(const char *kernel, long steps, void *p)
         return 0;
 }
 
-/* sim_core STEPS KERNEL...: one kernel runs in this process, several in a child each, one
- * after the other. */
+/* One kernel runs in this process, several one after the other in a child each. */
 int main(int argc, char **argv)
 {
         long steps = argc > 1 ? atol(argv[1]) : 0;

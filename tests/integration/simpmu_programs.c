@@ -22,7 +22,8 @@ static struct node *ring_of_nodes(size_t count)
 {
         struct node *nodes = mmap(NULL, count * sizeof(*nodes), PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        /* A power of two of nodes and an odd step, taken twice, visit all of them. */
+        /* The list visits all nodes: their number is a power of two, and the step is
+         * odd. */
         for (size_t i = 0; i < count; i++)
                 nodes[i * 2654435761u % count].next =
                     &nodes[(i + 1) * 2654435761u % count];

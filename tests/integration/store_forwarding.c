@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A word stored by halves, or as a whole, and loaded at once or by halves: each in a
- * function of its own. The value goes round through memory. */
+/* Stores a word by halves, or as a whole, and loads it as a whole or by halves. Each
+ * combination is a separate function. The value goes round through memory. */
 #include "target.h"
 
 #define APART __attribute__((noinline, noclone))

@@ -45,7 +45,7 @@ static void *run(void *nothing)
         return NULL;
 }
 
-/* A function of its own: pthread_create allocates for main, too. */
+/* A separate function, because pthread_create allocates for main, too. */
 NOINLINE static void allocate(void)
 {
 #ifdef HUGE

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills 8 MB twice in one of several ways, which a counter of memory's traffic tells
- * apart: "plain" stores, "whole" lines of non-temporal stores, the first 8 bytes of each
- * line
- * ("part"), or whole lines that are loaded again at once ("read"). */
+/* Fills 8 MB twice in one of several ways that a counter of memory's traffic
+ * distinguishes: "plain" stores, "whole" lines of non-temporal stores, the first 8 bytes
+ * of each line ("part"), or whole lines that are loaded again at once ("read"). */
 #include "target.h"
 
 #include <emmintrin.h>
