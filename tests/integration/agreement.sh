@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Functions, files, lines and inlined calls at random addresses, against eu-addr2line and
-# binutils' addr2line (tests/bench/agreement.py; doc/experiments/agreement.md has its figures of
-# large programs): glibc, and a C++ program by gcc and clang, also split, and optimised at link
-# time.
+# Functions, files, lines and inlined calls at random addresses, compared with eu-addr2line and
+# binutils' addr2line by tests/bench/agreement.py (doc/experiments/agreement.md has its figures of
+# large programs). The code is glibc, and a C++ program by gcc and clang, also split, and optimised
+# at link time.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 has eu-addr2line || exit 77
@@ -42,8 +42,8 @@ agree "$libc"
 build gcc g++ -g
 agree gcc
 
-# In files of its own, and the types in sections of their own; the references read the same
-# code's own.
+# Split debug information, with types in separate sections. The references read the same code with
+# whole debug information.
 build gcc-split g++ -g -gsplit-dwarf -fdebug-types-section
 same_code gcc gcc-split
 agree gcc-split=gcc

@@ -184,8 +184,8 @@ expect "a threshold in the noise" "$(limit measured.db)" \
 lmrl_cycles|250.0|preset made-up"
 says "The limit of LMRL, 1.25 times idle, is derived, not measured." report
 
-# Without counters the samples are judged as far as they tell: those of stream took longer
-# than idle DRAM does, as they may where it is short of bandwidth; those of walk did not.
+# Without counters only the latencies of samples decide. In stream they are longer than on idle
+# DRAM, as when bandwidth is short; in walk they are not.
 analyzed samples.db "DELETE FROM reading; DELETE FROM counter"
 holds samples.db "stream|dram
 walk|dram-latency" "SELECT function, verdict FROM line_view LIMIT 2"
@@ -225,8 +225,8 @@ expect "lines fought for elsewhere tell nothing" "$(lines_on_their_way 0 3 0 "$u
 expect "nothing tells" "$(lines_on_their_way 0 3 4 "$uncounted;
         DELETE FROM sample WHERE data_source_id = 4")" unknown
 
-# Prefetches ask for the lines, so loads hit fill buffers: 27 GB/s, all of it in a fifth of
-# interval 4. Hits that are fast do not wait for DRAM.
+# Prefetches request the lines, so loads hit fill buffers: 27 GB/s, all in a fifth of interval 4.
+# Fast hits do not wait for DRAM.
 bursts() # bursts LATENCY
 {
         analyzed bursts.db "
@@ -330,8 +330,8 @@ expect "phases" "$("$MEMLAG" report --by phase --format json stalls.db | as_json
 9000000 10000000 idle 1000000 0 0 0"
 "$MEMLAG" report -v --by phase stalls.db | grep -q "in-core" || fail "no table of phases"
 
-# Times that cannot be: a sample and readings at the end of time, readings from then to now and
-# over hours. What lies between is not filled with intervals, and what is left out is counted.
+# Impossible times: a sample and readings at the end of time, readings from then to now and over
+# hours. No intervals fill the time between, and the omission is counted.
 synthetic_database jumps.db "
         UPDATE sample SET time_ns = 9223372036854775807 WHERE sample_id = 1;
         INSERT INTO reading VALUES (9223372036854770000, 9223372036854775807, 1, 1, 100),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag annotate on a program whose hot loads are known, two of them inlined: the lines have
-# the figures of the report, and those of a function add up to its samples.
+# memlag annotate on a program with known hot loads, two of them inlined. The lines have the
+# report's figures, and the lines of a function add up to its samples.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 program hot -O2 <<'END'
@@ -135,13 +135,13 @@ expect "kinds with --no-asm" "$("$MEMLAG" annotate -i hot.db --no-asm --format c
 [ "$("$MEMLAG" annotate -i hot.db --asm hot.c | grep -c '%r')" -ge "$("$MEMLAG" annotate -i hot.db hot.c | grep -c '%r')" ] ||
         fail "--asm shows less"
 
-# Beside each, with --asm, stand those that objdump has before and behind it.
+# With --asm, each sampled instruction has the neighbours that objdump gives it.
 "$MEMLAG" annotate -i hot.db --asm walk | grep '^ *[0-9a-f]*:  ' | sed 's/^ *//; s/  */ /g; s/ *#.*//' >neighbours
 objdump -d --no-show-raw-insn hot | sed -n '/<walk[.a-z0-9]*>:/,/^$/p' | sed 's/^ *//; s/[ \t][ \t]*/ /g; s/ *[<#].*//' |
         grep -A2 -B2 "^$(cat address): " | grep -v "^$(cat address): \|^$\|nop" | grep -v '^[0-9a-f]* *$' >around
 [ -s around ] && ! grep -vxFf neighbours around || fail "neighbours: $(cat neighbours) for $(cat around)"
-# Another program in its place: its instructions are not taken for the recorded, which are
-# in the database. What is beside these, and another syntax, is not, and that is said.
+# Another program has its place. The database has the recorded instructions; the other program's do
+# not replace them. Neighbours and another syntax are then missing, and annotate says so.
 "$MEMLAG" annotate -i hot.db --source-path "$PWD" walk >recorded
 cp hot hot.recorded
 compile -g0 -O2 hot.c -o hot -DOTHER -Wl,--build-id=0x1234
@@ -170,7 +170,7 @@ for data in damaged:
 END
 cp -f hot.recorded hot && chmod +x hot
 
-# Where no type is known, the reason is told, in tables and to programs.
+# A missing type has its reason, in tables and for programs.
 changed hot.db open.db "UPDATE attribution SET field_id = NULL, type_source_id = NULL, untyped_id = (SELECT untyped_id FROM untyped
         WHERE reason = 'index not proved') WHERE sample_id IN (SELECT sample_id FROM sample_view
         WHERE function = 'walk' AND type = 'struct node')"
@@ -179,7 +179,7 @@ expect "samples without a type" \
         "$(rows_of walk "SELECT untyped, sum(samples) FROM r WHERE kind = 'access' AND untyped LIKE 'index%' GROUP BY 1" open.db)" \
         "index not proved|$(answer hot.db "SELECT count(*) FROM sample_view WHERE function = 'walk' AND type = 'struct node'")"
 
-# What has no lines has its instructions.
+# Code without lines shows its instructions.
 strip hot -o stripped
 record stripped $SIM --no-heap --period 29 -- ./stripped
 "$MEMLAG" annotate -i stripped.db --top 3 >out
@@ -194,7 +194,7 @@ same=$(answer timer.db "SELECT 'sum(samples) = ' || sum(samples) || ' AND abs(su
         sum(latency_share) || ') < 1e-9' FROM function_finding WHERE function IN ('pick', 'entry')")
 expect "timer samples of pick: $same" "$(rows_of pick "SELECT $same FROM r WHERE kind IN ('line', 'inlined')" timer.db)" 1
 
-# Without a name those that the report has first.
+# Without a name it shows the functions that the report ranks first.
 expect "the hottest functions" "$("$MEMLAG" annotate -i hot.db --format json --top 2 |
         python3 -c 'import json, sys; print(*dict.fromkeys(r["annotated"] for r in json.load(sys.stdin)["rows"]))')" \
         "$("$MEMLAG" query --format csv hot.db "SELECT group_concat(function, ' ') FROM (SELECT function
@@ -238,7 +238,7 @@ timeout 100 "$MEMLAG" annotate -i hot.db --source-path elsewhere walk | grep -q 
 
 # ---- what cannot be done -----------------------------------------------------------
 refuses 1 "no sample was in a function or file called 'nothing'" "$MEMLAG" annotate -i hot.db nothing
-# What is near is told: a mistyped name, lines in the wrong order.
+# Messages suggest what the user meant: a mistyped name, lines in the wrong order.
 tells() { # WHAT TEXT: annotate ends with 1 and one line that has TEXT
         ends 1 "$MEMLAG" annotate -i hot.db "$1" >out
         expect "output for $1" "$(wc -c <out) $(wc -l <err)" "0 1"
@@ -254,7 +254,7 @@ grep -qF "memlag annotate -i 'a recording.db'" err || fail "says of a recording:
 for wrong in "--top 2 walk" "--intel --no-asm" "--substitute-path x" "--source-path /none" "--top 0" "--context -1" "--format html"; do
         ends 2 "$MEMLAG" annotate -i hot.db $wrong
 done
-# What is gone is told as by other readers, and a line may have any number.
+# The message for a missing view equals other commands' messages, and a line may have any number.
 changed hot.db viewless.db "DROP VIEW sample_view"
 refuses 1 "^memlag annotate: cannot read .*viewless.db: no such table: sample_view; make its views anew with 'memlag analyze'$" \
         "$MEMLAG" annotate -i viewless.db walk

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Who had asked for the lines of the cache that others wait for: in a list of nodes of one
-# line the load of the first word, for those of the others (askers.c).
+# The first requester of a cache line that other loads wait for: in a list whose nodes take a line
+# each, the load of the first word (askers.c).
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 source=$SOURCE_DIR/tests/integration/askers.c
@@ -24,8 +24,8 @@ $next|$key" "SELECT line, asker_line FROM line_asker_view
 holds run.db 1 "SELECT sum(level = 'LFB') >= 1000 FROM sample_view WHERE function = 'add_bytes'"
 holds run.db 0 "SELECT count(*) FROM line_asker_view WHERE function = 'add_bytes'"
 
-# The C library's own words of freed blocks are in memory of many things: nothing tells which
-# of them a load asked for. (Later versions have several functions of such a name.)
+# The C library's words in freed blocks are in the memory of many objects, so no object has
+# requested them. (Later versions have several functions of such a name.)
 holds run.db 1 "SELECT sum(level = 'LFB') >= 20 FROM sample_view WHERE function GLOB '_int_free*'"
 holds run.db 0 "SELECT count(*) FROM line_asker_view WHERE asker_function GLOB '_int_free*'"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Kernels of 'memlag bench' under the simulated PMU, many in one recording: each runs in a
-process of its own, by the program bench_each."""
+"""Kernels of 'memlag bench' under the simulated PMU, many in one recording. The program bench_each
+runs each in a separate process."""
 import json
 import os
 import sqlite3
@@ -17,7 +17,7 @@ def arguments(runs):
 
 
 class Recording:
-    """OPTIONS are those of 'memlag record --source sim'."""
+    """OPTIONS belong to 'memlag record --source sim'."""
 
     def __init__(self, memlag, program, runs, options):
         self.directory = tempfile.TemporaryDirectory(dir=".")
@@ -56,9 +56,9 @@ def gained(few, many, passes):
 
 
 def per_pass(memlag, program, runs, options):
-    """Of each of RUNS, (kernel, its options, few passes, many): what the counters gain in one
-    pass, and what the kernel says of one. Start-up and preparation, which are in both, cancel
-    out."""
+    """For each of RUNS, (kernel, its options, few passes, many): the increments of the counters in
+    one pass, and the kernel's own counts for one pass. Start-up and preparation, which are in both,
+    cancel out."""
     pairs = [(kernel, [*own, "--passes", passes])
              for kernel, own, *both in runs for passes in both]
     with Recording(memlag, program, pairs, options) as recording:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Blocks of one type that one line allocates at several columns are an object each, with the
-# compiler's column in the name; those of one column are one, however often its code was
-# copied. The columns are those of the source below.
+# Blocks of one type that one line allocates at several columns: each column is an object, with the
+# compiler's column in its name. Copies of the code at one column are one object. The source below
+# gives the columns.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >members.cc <<'END'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag calibrate: the result can be read back, shown, drawn and simulated, and bad
-# conditions are said, each with what it means for the result.
+# memlag calibrate: the result can be read back, shown, drawn and simulated. It reports bad
+# conditions and their meaning for the result.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 refuses 1 "memlag calibrate" "$MEMLAG" calibrate --show
@@ -12,7 +12,7 @@ refuses 1 "memlag calibrate" "$MEMLAG" record --source sim --sim-cpu host -- tru
 [ "$(wc -l <err)" -eq 1 ] && grep -q "cannot write missing/curves.svg: .*--picture" err || fail "$(cat err)"
 "$MEMLAG" calibrate --show >out 2>err && fail "measured without a place for the picture"
 
-# What holds of every machine, whatever its figures are.
+# Conditions for the figures of any machine.
 cat >judge.py <<'EOF'
 import json
 import sys
@@ -51,7 +51,7 @@ if "modified_ns" in sharing:
     assert sharing["modified_ns"] > latencies[0], sharing
     for pair in places:
         if [pair["cpu"], pair["next"]] == [sharing["cpu"], sharing["writer"]]:
-            # Together are CPUs of which it takes no more than twice the least.
+            # CPUs are together if they take at most twice the smallest time.
             assert sharing["modified_ns"] < 1.25 * pair["nearest_ns"], (sharing, pair)
 # Two threads have no more than twice what one has.
 one, *more = document["bandwidth"]["threads"]
@@ -86,7 +86,7 @@ grep -q "^note: no-host: " quick.txt || grep -q "this machine can be simulated: 
 cmp quick.txt show.txt
 grep -q "^<text .*CPUs; measured 20.*Z (quick); worst error " curves.svg || fail "whose picture is it"
 
-# What is interrupted says that nothing is kept, and what was there stays.
+# An interrupted calibration says that it stores nothing, and the stored one stays.
 cat "$XDG_DATA_HOME"/memlag/*.json >before
 "$MEMLAG" calibrate --quick >out 2>err &
 pid=$!
@@ -99,7 +99,7 @@ cat "$XDG_DATA_HOME"/memlag/*.json | cmp - before
 refuses 1 "cannot write missing/curves.svg" "$MEMLAG" calibrate --show --picture missing/curves.svg
 [ ! -e missing ] || fail "a directory was made for the picture"
 
-# A recording that uses the calibration holds all of it, also for a machine that has another.
+# A recording contains the whole calibration that it uses, also for a machine with another one.
 if "$MEMLAG" record --source clock -o stored.db -- true 2>err; then
         XDG_DATA_HOME=$PWD/nothing "$MEMLAG" query --format csv stored.db \
                 "SELECT value AS calibration FROM run WHERE key = 'calibration'" >stored.csv
@@ -160,7 +160,7 @@ database = sqlite3.connect(sys.argv[2])
     "AND level = 'DRAM' AND tlb IN ('hit', 'stlb')"
 ).fetchone()
 assert latency and 0.9 < latency / expected < 1.1, (latency, expected)
-# What the preset does not have, because only several threads tell it.
+# Figures that the preset does not have, because only several threads show them.
 saturating = document["bandwidth"].get("saturating_threads", 0)
 stored = database.execute("SELECT value FROM machine WHERE key = 'saturating_cores'").fetchall()
 assert stored == ([(saturating,)] if saturating > 0 else []), (stored, saturating)
@@ -173,8 +173,8 @@ for key, measured in (("dram_bandwidth_gbs_", "read_gbs"),
     assert (expected or left_out) and stored == expected, (stored, expected)
 EOF
 
-# Latencies of arithmetic are within those that were published of any x86-64 processor of
-# the last fifteen years, in cycles (InstLatX64), and the simulated host has them.
+# Latencies of arithmetic are within the published range of all x86-64 processors of the last
+# fifteen years, in cycles (InstLatX64). The simulated host has them.
 python calibration.json "$XDG_DATA_HOME"/memlag/*.conf <<'EOF'
 document = json.load(open(sys.argv[1]))
 arithmetic = document["arithmetic"]
@@ -189,8 +189,8 @@ for key, (least, most) in published.items():
     if key not in arithmetic and (left_out or key == "float_fma_cycles"):
         continue  # a processor without it
     assert 0.9 * least < arithmetic[key] < 1.3 * most, (key, arithmetic[key])
-# A load of bytes that a store has in part takes longer than one that the store forwards, a
-# load across lines at least as long as L1, and a huge page longer than a small one.
+# A load that a store covers in part takes longer than one that the store forwards to. A load across
+# lines takes at least as long as L1, and a huge page longer than a small one.
 if "unforwarded_cycles" in arithmetic and "forward_byte_and_addition_cycles" in arithmetic:
     assert arithmetic["unforwarded_cycles"] > arithmetic["forward_byte_and_addition_cycles"], arithmetic
 if "locked_cycles" in arithmetic:
@@ -202,7 +202,7 @@ if "small_fault_ns" in kernel:
     assert 50 < kernel["small_fault_ns"] < 20000, kernel
 if len(kernel) == 3:
     assert kernel["call_ns"] < kernel["small_fault_ns"] * 5 < kernel["huge_fault_ns"], kernel
-# Lines of one set of L1 come no faster than those of two; none comes in a fifth of a cycle.
+# Lines of one L1 set come no faster than lines of two sets; none comes in a fifth of a cycle.
 for level, loads in document["l1d_sets"].items():
     assert loads["one_set_cycles"] > 0.9 * loads["two_sets_cycles"] > 0.2, (level, loads)
 # No core has room for less, or more.
@@ -215,7 +215,7 @@ for key, measured in (("float.add_cycles", "float_add_cycles"),
         assert abs(float(preset[key]) - arithmetic[measured]) <= 0.5, (key, preset[key])
 EOF
 
-# A poor calibration is said to be one, in a line; what is assumed is not said measured.
+# One line says that a calibration is poor. Assumed figures are not called measured.
 cp -r "$XDG_DATA_HOME" poor
 sed -i '/^l3/s/ *#.*//; s/^l3.latency_cycles.*/& # assumed/' poor/memlag/*.conf
 for error in '0.3, "the latency of L2"' '0.02, "the latency of L2"' '5.91, "the latency of modified lines"'; do
@@ -259,9 +259,9 @@ noted()
         grep -q "^note: $1: " "$2" || fail "$1 is not said: $(cat "$2")"
 }
 
-# Little address space, of which each thread's stack takes some, so on two CPUs; beside
-# programs that never wait: the note's share of the time of all CPUs holds at least what
-# they had. They are enough for a tenth of all.
+# Each thread's stack takes some of the little address space, so two CPUs suffice. Other programs
+# never wait: the note's share of the time of all CPUs is at least their share. They are enough for
+# a tenth of all.
 spinners=$(($(getconf _NPROCESSORS_ONLN) / 10 + 1))
 busy=
 trap '[ -z "$busy" ] || kill $busy' EXIT
@@ -300,15 +300,15 @@ seconds = int(sys.argv[2]) / os.sysconf("SC_CLK_TCK")
 meaning = {c["condition"]: c["meaning"] for c in document["conditions"]}["machine-under-load"]
 share = float(re.search(r"([0-9.]+) %", meaning).group(1)) / 100
 told = share * document["noise"]["seconds"] * os.sysconf("SC_NPROCESSORS_ONLN")
-# Start and end of the programs are not quite those of the measurement.
+# The programs do not start and end exactly with the measurement.
 assert told >= 0.8 * seconds - 0.5, (told, seconds, meaning)
 EOF
 else
         echo "SKIPPED: machine-under-load was NOT tested: too few of the CPUs may be used here" >&2
 fi
 
-# So little that memory cannot be told from the last cache: no figure of it is made up. An
-# earlier calibration that was good stays, with the CPU that it made, unless --force is said.
+# Too little memory to distinguish it from the last cache: no figure is made up. An earlier good
+# calibration stays, with its simulated CPU, unless --force is given.
 cp -r "$XDG_DATA_HOME" tiny
 cp calibration.json tiny/memlag/*.json # one that can be simulated, unless too busy,
 if ! grep -q "^note: no-host: " quick.txt; then
@@ -351,8 +351,8 @@ fi
 refuses 1 "ulimit -v" sh -c 'ulimit -v 60000 && exec "$MEMLAG" calibrate --quick'
 [ "$(wc -l <err)" -eq 1 ] || fail "calibrate without memory: $(cat err)"
 
-# Without huge pages, in this process and what it starts, and on one CPU; in a cgroup that may
-# use three tenths of that there is no time for all.
+# Without huge pages, in this process and its children, and on one CPU. In a cgroup with three
+# tenths of a CPU there is no time for all figures.
 limited_group()
 {
         group=/sys/fs/cgroup/cpu/memlag-test-$$
@@ -412,7 +412,7 @@ json.dump(document, open(sys.argv[2], "w"))' $part "$file"
         refuses 1 "'$part.*' is missing or damaged" "$MEMLAG" calibrate --show
 done
 
-# What is stored is not obeyed by a terminal.
+# Stored texts do not control a terminal.
 /usr/bin/python3 -c 'import json, sys
 document = json.load(open("calibration.json"))
 document["machine"]["cpu"] = "\033[31mred\u009b1m"

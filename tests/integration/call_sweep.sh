@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each system call has the same result with good and bad arguments for a simulated program
-# as alone: as a user without rights, in PID, mount, network and IPC namespaces of its own.
+# Each system call has the same result, with good and bad arguments, for a simulated program as
+# alone. The program runs as a user without rights, in separate PID, mount, network and IPC
+# namespaces.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -41,14 +42,14 @@ done
 for process in "${started[@]}"; do
         wait "$process" || fail "status $?: $(tail -qn 5 record.*.log)"
 done
-# The report follows what a simulated part prints.
+# The report comes after the output of a simulated part.
 for part in $(seq 0 $((parts - 1))); do
         cat alone.$part >>alone
         sed '/^memlag: /,$d' simulated.$part >>simulated
 done
 [ "$(cut -d' ' -f1 alone | sort -u | wc -l)" -gt 300 ] || fail "alone: $(wc -l <alone) lines"
 
-# ---- refused calls are those of an older kernel ----
+# ---- only calls unknown to an older kernel are refused ----
 grep '^refused:' simulated | grep -v ' ENOSYS$' && fail "refused, and not ENOSYS"
 for file in alone simulated; do grep -v '^refused:' $file >$file.rest; done
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag report --by caller and --by allocation: one function that waits, called by two others three times as
-# often by one as by the other, once through a function that is inlined; and the lines of the
-# program that lines of libraries and of its headers were reached from.
+# memlag report --by caller and --by allocation. Two functions call one that waits, one of them
+# three times as often, once through an inlined function. And the program's lines from which lines
+# of libraries and of its headers were reached.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-# Included as a header is, but a source by its name, whatever its directory is called.
+# Included like a header, but a source by its name, in a directory with another suffix.
 mkdir -p app.hpc
 cat >app.hpc/chase.c <<'END_C'
 __attribute__((noinline)) static struct node *chase(struct node *at, long steps)
@@ -58,7 +58,7 @@ tree()
 expect "three times as often" "$(tree "SELECT count(*), rarely >= 100, often BETWEEN 2.6 * rarely AND 3.4 * rarely
         FROM (SELECT samples + 0 AS often FROM tree WHERE path LIKE '% main often thrice chase'),
              (SELECT samples + 0 AS rarely FROM tree WHERE path LIKE '% main rarely chase')")" "1|1|1"
-# Every memory sample is in the tree once, and each function has what it calls.
+# Every memory sample is in the tree once, and each function includes the cost of its callees.
 expect "samples in the tree" "$(tree "SELECT sum(self_samples) FROM tree")" \
         "$(answer t.db "SELECT value FROM run_info WHERE key = 'memory_samples'")"
 expect "rows that are not the sum of what they call" "$(tree "SELECT count(*) FROM tree AS t
@@ -146,9 +146,9 @@ expect "samples by caller" "$(sqlite3 :memory: ".import --csv b.csv r" "
                1.0 * l.samples / i.samples BETWEEN 2 AND 4.5 FROM n AS i, n AS l, n AS x
         WHERE i.function = 'insert' AND l.function = 'load' AND x.function = 'xmalloc'")" "1|1|1|1"
 
-# What a line of a library's header costs is the line's that uses it: three times as often in
-# often() as in seldom(), inlined or called. So it is of a header of the program's own, and of
-# the C library, whose function is called.
+# The cost of a line in a library's header counts for the line that uses it: three times as much in
+# often() as in seldom(), inlined or called. The same holds for a header of the program and a
+# function of the C library.
 cat >pick.h <<'END_C'
 static inline long pick(const long *from, unsigned long i)
 {
@@ -239,7 +239,7 @@ END_PYTHON
         grep -q '^from: the function' uses.txt || fail "that table does not say what 'from' is"
         "$MEMLAG" report -v uses.db >uses.txt
         grep -q '^>.* // often$\|^ *> .* // often$' uses.txt || fail "no source text of the caller"
-        # What samples held up counts where they tell it: of the list only what is walked seldom.
+        # Stalled time counts if samples have it: of the list only the part that is walked seldom.
         sqlite3 uses.db "
                 WITH RECURSIVE of AS (
                         SELECT stack_id FROM stack JOIN stack_location USING (stack_id)
@@ -259,7 +259,7 @@ END_PYTHON
         done
 done
 grep -q '^from: the line' uses.txt || fail "the table does not say what 'from' is"
-# ---- a signal's handler: below what the kernel had it return to --------------------
+# ---- a signal handler: below the function that the kernel makes it return to ----------
 cat >signal.c <<'END_C'
 static volatile long *table, sum;
 static void handler(int number)

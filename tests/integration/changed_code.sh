@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A simulated program whose code changes computes what it computes alone, in each way that
-# changed_code.c knows.
+# A simulated program whose code changes computes the same results as alone, in each way of
+# changed_code.c.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Whatever is typed after a command: what it says stays one line without control characters,
-# and numbers are read in one way.
+# For any words behind a command: its message is one line without control characters, and all
+# options read numbers alike.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # An escape sequence, the same in C1 (UTF-8), a bell, an end of line and a carriage return.
 odd=$(printf 'o\033[31md\302\2331md\007\n\rend')
 stray=$(printf '\001-\010\013\014\016-\037\177')
 
-# What is wrong is told in the first line; the next, or two, say how to get help.
+# The first line says what is wrong; the next, or two, say how to get help.
 refused()
 {
         status=0
@@ -47,7 +47,7 @@ for command in $commands; do
         refused "$command" "--help=$odd"
         refused "$command" "-$odd"
         refused "$command" "$(printf -- '-\033')"
-        # Where an option's value is in order, what is not known is still told cleanly.
+        # If the option's value is valid, an unknown option still gives a clean message.
         refused "$command" "--no-such" "$odd"
         case $command in
         # Without more these begin to measure.
@@ -67,7 +67,7 @@ refused query "$odd" "$odd" "$odd"
 refused diff a b "$odd"
 refused report --by=caller --sort "$odd" none.db
 
-# Words of the recorded program stay as they are, also those that look like options.
+# The recorded program gets its words unchanged, even if they look like options.
 "$MEMLAG" record $SIM -o run.db -- printf '%s' "--$odd" >out 2>err || fail "$(cat err)"
 [ "$(cat out; echo .)" = "--$odd." ] || fail "the program got $(cat -v out)"
 "$MEMLAG" record $SIM --force -o run.db printf '%s' "--$odd" >out 2>err || fail "$(cat err)"

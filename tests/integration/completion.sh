@@ -52,6 +52,6 @@ for shell in bash fish; do
 done
 # After '--', zsh completes as the recorded command has it.
 expect zsh 'memlag record -- memlag report --fo' --format
-# Commands and options have what --help says of them.
+# Commands and options have the descriptions of --help.
 fish --no-config -c "source '$completions/memlag.fish'; complete -C 'memlag report --form'" |
         grep -q $'^--format\ttable ' || fail "fish: no description of --format"

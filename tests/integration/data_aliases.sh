@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A thing with several symbols, of which some end before the others, as older versions of a
-# library's table do, is one object: with the public name of the whole.
+# A variable with several symbols is one object, with the public name of the whole. Some symbols end
+# earlier, like the older versions of a library's table.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 program aliases <<'END'

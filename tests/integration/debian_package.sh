@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The Debian package: cpack -G DEB makes it with the dependencies that its programs have,
-# lintian finds no error in it, and what it holds records and reports.
+# The Debian package: cpack -G DEB makes it with the dependencies of its programs. lintian finds no
+# error in it, and its contents record and report.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 

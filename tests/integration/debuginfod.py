@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Debug files of a program and its library from a server that delivers, has other files,
-breaks off, knows nothing or says nothing: what is used, what the user reads, and how often
-the server is asked."""
+"""Debug files of a program and its library from a server that delivers, has other files, breaks
+off, knows nothing or says nothing. Checks the files used, the messages, and the number of
+requests."""
 import http.server
 import os
 import pathlib
@@ -120,7 +120,7 @@ def value(statement):
 
 
 def lines():
-    """The sources of which lines are known, of the program and its library."""
+    """The sources of the program and its library that have lines."""
     return [name for name in ("program.c", "library.c")
             if value(f"SELECT 1 FROM sample_view WHERE file LIKE '%{name}' AND line > 0 LIMIT 1")]
 
@@ -130,9 +130,9 @@ def undelivered():
 
 
 def on_terminal(server):
-    """What is written when standard error is a terminal. The server answers when that
-    tells of the waiting, or before the usual timeout here: some versions of the library
-    call back only once an answer comes."""
+    """The text on standard error if that is a terminal. The server answers when the text shows the
+    waiting, or before the usual timeout: some versions of the library call back only when an answer
+    comes."""
     waiting = threading.Event()
 
     def send(handler, contents):
@@ -167,7 +167,7 @@ def add_idle_library():
 
 
 def check_delivered(server, files):
-    """Both are used and said, and asked for once; what is in the cache is not."""
+    """Both are used, reported, and requested once; files in the cache are not."""
     server.send = lambda handler, contents: handler.answer(contents)
     said = symbolize("--debuginfod")
     assert lines() == ["program.c", "library.c"], lines()
@@ -184,7 +184,7 @@ def check_delivered(server, files):
 
 
 def check_lies(server, files):
-    """Other files than were asked for are not used, nor what is no ELF file."""
+    """Wrong files and files that are no ELF are not used."""
     for sent, what in ((files[build_id("libidle.so").hex()], "another file"),
                        (b"<html>Please log in</html>", "no sound ELF file"),
                        (None, "another file")):  # the beginning of the right one
@@ -235,8 +235,8 @@ def check_hostile_name(server):
 
 
 def check_unknown(server, files):
-    """That no server has a file is no failure. Nor is what the client reports in the same
-    way: an error of the server."""
+    """It is no failure if no server has a file. The client reports an error of the server alike, so
+    that is none either."""
     server.files = {}
     assert symbolize("--debuginfod") == "" and not undelivered(), undelivered()
     server.files = files

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag diff: of recordings whose truth is known (synthetic.sql, 1000 loads a sample,
-# 72 080 000 cycles), and of programs of which one line was made cheaper.
+# memlag diff of recordings with known truth (synthetic.sql, 1000 loads a sample, 72 080 000
+# cycles), and of programs in which one line became cheaper.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # column DATABASES COLUMNS CONDITION: of the rows as CSV, whose values are text
@@ -40,7 +40,7 @@ expect "the range holds the change" "$(column "before.db after.db" \
         "$walk")" 1
 expect "what did not change" "$(column "before.db after.db" "count(*)" \
         "NOT $walk AND (verdict NOT IN ('no-difference', 'too-few-samples') OR difference + 0 <> 0)")" 0
-# Both sides have fewer samples than a verdict needs, one of them a long wait.
+# Both sides have fewer samples than a verdict needs; one sample is a long wait.
 analyzed_change before.db few.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
         (SELECT sample_id FROM sample WHERE ip = 0x401020 LIMIT 10)"
 analyzed_change few.db fewer.db "DELETE FROM sample WHERE ip = 0x401020 AND sample_id NOT IN
@@ -64,7 +64,7 @@ grep -q '^cycles  *72\.1 M  *72\.1 M  *1\.000$' table || fail "no cycles: $(cat 
 "$MEMLAG" diff --format json before.db after.db >json
 expect "JSON" "$(as_json 'it["by"], it["after"]["file"], *[r["before"] for r in it["run"] if r["name"] == "cycles"],
         *[r["verdict"] for r in it["rows"] if r["function"] == "walk"]' <json)" "line after.db 72080000 better"
-# The first row is the sum of the others, also where some samples are in none of them.
+# The first row is the sum of the others, even if some samples are in no row.
 for by in line type; do
         "$MEMLAG" diff --format json --by $by before.db after.db >json
         expect "the sum by $by" "$(as_json '
@@ -133,7 +133,7 @@ sum=$(answer before.db "SELECT 1000 * sum(latency_cycles) FROM sample
 expect "sum of the latency" "$(column "--by function before.db after.db" \
         'round(sum("before"))' 1)" "$sum.0"
 
-# ---- what is said, and what is refused ----
+# ---- messages and refusals ----
 
 # setting KEY VALUE: of after.db
 setting()
@@ -145,7 +145,7 @@ for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set
         "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
 done
-# Samples of a timer stand for time on CPUs, a millisecond each, whatever else ran meanwhile.
+# A timer sample stands for a millisecond on a CPU, regardless of other programs.
 for side in one two; do
         changed before.db $side.db "DELETE FROM run WHERE key = 'period_loads';
                 INSERT OR REPLACE INTO run VALUES ('source', 'clock'), ('numbers', 'measured'),
@@ -167,7 +167,7 @@ done
 expect "counts of no line" "$("$MEMLAG" diff --by run --format csv fewer.db more.db | grep -E '^(mispredicted|call_cycles),')" \
 "mispredicted,branches,30,90,3
 call_cycles,cycles,500,2000,4"
-# Programs are told too: on standard error, and in JSON. Each recording lost 7 records.
+# Warnings go to standard error and into JSON. Each recording lost 7 records.
 setting ldlat_cycles 1000000
 sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('state', 'recording')"
 "$MEMLAG" diff --format csv before.db other.db >out 2>err
@@ -277,8 +277,8 @@ expect "the block with a type" "$(column "--by object slow.db typed.db" \
         "object, verdict" "alloc_function = 'main'")" '"main at slow.c:24",better'
 expect "by type" "$(column "--by type slow.db quick.db" verdict "type = 'long int'")" better
 
-# A line of comment changes nothing, also where each line's number is then that of another
-# line with samples, and where a function has few of them.
+# An added comment line changes nothing. Its lines get numbers that other sampled lines had, and one
+# function has few samples.
 cat >lines.c <<'EOF'
 enum { ITEMS = 1 << 16, STEPS = 30000 };
 

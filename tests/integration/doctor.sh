@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag doctor on this machine, beside what the kernel and other programs say of it; as
-# table and as JSON; without rights; and with its parts missing.
+# memlag doctor on this machine, compared with the kernel and other programs: as a table and as
+# JSON, without rights, and with missing parts.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # field TOPIC FIELD: of the first finding about TOPIC in the file json
@@ -56,7 +56,7 @@ fi
 DEBUGINFOD_URLS=https://example.org "$MEMLAG" doctor | grep -q 'servers are set' ||
         fail "DEBUGINFOD_URLS is not seen"
 
-# A full disk is told of.
+# A full disk is reported.
 ends 1 "$MEMLAG" doctor >/dev/full
 says '^memlag doctor: .*No space left'
 

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every example's report says what its README says it must: the table there names the
-# marked source lines, the verdicts and their places, and the line numbers of the report
-# pasted there are still those of the source.
+# Every example's report agrees with its README. The table there names the marked source lines, the
+# verdicts and their ranks. The line numbers in the pasted report still match the source.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -23,7 +22,7 @@ expectations()
                              print $2 ";" $3 ";" $4 ";" $5 }'
 }
 
-# The verdict and the place (1 is first) of the row of view $1 in which $2 holds, or nothing.
+# The verdict and rank (1 is first) of the row of view $1 for which $2 holds, or nothing.
 finding()
 {
         "$MEMLAG" query -i "$database" --format csv "SELECT verdict, place FROM (

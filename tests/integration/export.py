@@ -28,7 +28,7 @@ def check(form, weight, sums):
 
 
 def folded():
-    """Collapsed stacks; the stalled time is what is drawn by default."""
+    """Collapsed stacks; by default their weight is the stalled time."""
     for weight, options in (("stalled", []), ("samples", ["--weight", "samples"])):
         sums = collections.Counter()
         for line in export("folded", *options).decode().splitlines():
@@ -56,7 +56,7 @@ def callgrind():
     for function in ("main", "descend", "chase"):
         wanted = sum(row["samples"] for row in rows if row["function"] == function
                      and function not in tree.path(row["parent_id"]))
-        # Of one that calls itself the file tells its own cost and that of its calls of others.
+        # A recursive function has its own cost and the cost of its calls of other functions.
         if function == "descend":
             wanted = sum(row["self_samples"] for row in rows if row["function"] == function) + sum(
                 row["samples"] for row in rows if tree.name.get(row["parent_id"]) == function

@@ -8,7 +8,7 @@
 "$MEMLAG" record $SIM -o t.db -- ./tree 2>record.err
 python3 "$SOURCE_DIR/tests/integration/export.py" "$MEMLAG" t.db || fail "see above"
 
-# What is not known is not drawn: a timer's samples have shares of time alone.
+# Unknown weights are not drawn: a timer's samples only have shares of time.
 "$MEMLAG" record --source clock -o clock.db -- ./tree 2>record.err
 refused() # refused PATTERN ARGUMENT...: it says why, and has no other output
 {
@@ -23,7 +23,7 @@ refused 'weight=stalled: the recording does not tell' --weight stalled clock.db
 says '^measured by clock.*;chase [0-9]*$' clock.folded
 "$MEMLAG" export --format callgrind clock.db | grep -q '^events: Time Samples$' || fail "not a timer's events"
 
-# What has no latency has samples; what has no samples is no picture.
+# A recording without latencies has samples; one without samples gives no picture.
 changed clock.db bare.db "UPDATE caller_finding SET self_latency_share = NULL, latency_share = NULL"
 refused 'there is --weight=samples' bare.db
 refused 'there is --weight=samples' --weight latency bare.db

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""export_readers.py MEMLAG READERS FILE: the programs that formats of memlag export are for,
-speedscope and the Firefox Profiler, read the calls and sums of FILE's calling-context tree.
-READERS: a directory in which npm installed them."""
+"""export_readers.py MEMLAG READERS FILE: speedscope and the Firefox Profiler, for which memlag
+export has formats, read the calls and sums of FILE's calling-context tree. READERS: a directory in
+which npm installed them."""
 import base64
 import collections
 import json
@@ -36,7 +36,7 @@ def check(reader, weight, sums):
     assert named(sums) == wanted and wanted, (reader, weight, named(sums) - wanted, wanted - named(sums))
 
 
-# ---- speedscope, in a browser: it is a page, which saves what it has read ----
+# ---- speedscope, in a browser: a page that saves the profile it has read ----
 
 
 def saved_by_speedscope(profile):
@@ -99,8 +99,8 @@ def profiler(*words):
 
 
 def asked(session, *words):
-    """What the process of SESSION answers. On a busy machine, its begin takes longer than
-    the command that starts it waits."""
+    """The answer of SESSION's process. On a busy machine it starts later than the command that
+    starts it expects."""
     end = time.monotonic() + WAIT_S
     while (answer := profiler(*words, "--json", "--session", session)) is None:
         assert time.monotonic() < end, (session, words)

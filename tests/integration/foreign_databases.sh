@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A database may come from anybody. Whatever SQL it defines, each command answers as of the
-# recording itself, or refuses it in one line; texts of any size and kind are printed short
-# and plain.
+# A database may come from anybody and define any SQL. Each command answers as for the recording
+# itself, or refuses it in one line. Texts of any size and kind are printed short and plain.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -37,7 +36,7 @@ answers()
         tail -n +2 out | sed s/read.db/whole.db/ | diff - <(tail -n +2 whole) >difference || fail "$1: another report: $(cat difference)"
 }
 
-# refused NAME SQL: one line says what is wrong
+# refused NAME SQL: one line gives the reason
 refused()
 {
         cp whole.db "$1.db"

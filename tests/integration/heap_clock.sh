@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Blocks of a program that runs as it is, under source clock: at addresses that are used
-# again and again, by two threads, a sample belongs to the block that lives at that time.
+# Blocks of a native program under source clock: two threads use the same addresses again and again.
+# A sample belongs to the block that lives at its time.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" record --force -o probe.db --source clock -- true 2>err || skip "$(cat err)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The heap tracker in programs that run as they are: they behave as they do alone, and
-# memlag hears what they say that they did, from every process and thread.
+# The heap tracker in native programs: they behave as alone, and memlag gets every allocation that
+# they report, from every process and thread.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 src=$SOURCE_DIR/tests/integration/heap
@@ -27,9 +27,8 @@ same()
         cmp alone.err err || fail "$*: another error output"
 }
 
-# What the program said that it did is told, in that order, and at most OTHERS beside: what
-# libraries do before the start, an exception's own memory, the loading of a library.
-# said_is_in_events PROGRAM OTHERS
+# said_is_in_events PROGRAM OTHERS: the events are the program's actions, in order, and at most
+# OTHERS more: of libraries before the start, of an exception's memory, of the loading of a library.
 said_is_in_events()
 {
         grep -v ' process$' events | cut -d ' ' -f 3- >told
@@ -47,7 +46,7 @@ told()
 
 same 42 ./calls
 said_is_in_events calls 4
-# What a thread did is told too, beside what the C library does for it, in either order.
+# A thread's actions are reported too, besides the C library's for the thread, in either order.
 same 42 ./calls threads
 cut -d ' ' -f 3- events | sort >told
 sort said | comm -23 - told >untold
@@ -57,12 +56,12 @@ said_is_in_events operators 4
 same 44 ./host "$PWD/plugin.so"
 said_is_in_events host 60
 
-# Threads, signals, fork and dlopen at once: whoever waits for ever is killed (status 124).
+# Threads, signals, fork and dlopen at once. A process that waits for ever is killed (status 124).
 same 0 timeout 600 ./stress "$PWD/plugin.so"
 [ "$(grep -c ' process$' events)" -ge 41 ] || fail "stress: not every child was told of"
 
-# A program that forbids itself system calls, or its clock, is not killed for the tracker's:
-# what it did before was told.
+# A program that forbids itself system calls, or its clock, is not killed by the tracker's calls.
+# Its earlier actions have been reported.
 for way in prctl syscall strict clock; do
         same 0 ./forbids $way
         says ' alloc malloc 0x[0-9a-f]* 0x11170$' events
@@ -75,15 +74,15 @@ for way in refused vfork; do
         says ' alloc malloc 0x[0-9a-f]* 0x11170$' events
 done
 
-# Threads that go in the middle of what they tell keep nobody waiting, and what their
-# process told before is heard.
+# Threads that vanish in the middle of a record delay nobody, and the earlier records of their
+# process arrive.
 same 0 timeout 600 ./vanish
 # From 70000 (0x11170) to 70059 bytes, a child each.
 expect "children that were told of" \
         "$(sed -n 's/.* alloc malloc 0x[0-9a-f]* \(0x111[0-9a-f][0-9a-f]\)$/\1/p' events | sort -u | wc -l)" 60
 
-# A handler needs hardly more of its stack than it does alone; what it allocates there is
-# told, without a call stack.
+# A handler needs hardly more of its stack than alone. Its allocations are reported without a call
+# stack.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -Wl,-z,now -o small "$src/small.c" -pthread
 least=2048
 until ./small $least >out 2>err; do
@@ -101,20 +100,20 @@ for size in 0x11170 0x11171 0x11172; do # 70000 bytes and more
         told 1 " alloc malloc 0x[0-9a-f]* $size\$"
 done
 told 1000 ' alloc malloc 0x[0-9a-f]* 0x11173$'
-# What is not told is counted.
+# Missing events are counted.
 untold=$(UNTOLD=1 "$consume" events ./leaves 2>&1 >/dev/null | tail -n 1)
 told=$(grep -c 'alloc malloc 0x[0-9a-f]* 0x11174$' events || true) # 70004
 [ "$untold" -gt 0 ] && [ $((told + untold)) -eq 60 ] ||
         fail "leaves: of 60 blocks, $told were told, and $untold counted"
 
-# One that ends or goes on elsewhere, at any instruction of what it tells, keeps nobody
-# waiting, and all that others tell is heard.
+# A thread ends or jumps away at any instruction of a record. It delays nobody, and all records of
+# the others arrive.
 for way in exit jump; do
         same 0 timeout 300 ./steps $way
         told 200000 ' alloc malloc 0x[0-9a-f]* 0x11170$'
 done
 
-# Whatever a handler does in the middle of a tracked function, that is told once, as the
+# A handler may do anything in the middle of a tracked function: the call is reported once, as the
 # function that the program called.
 same 0 ./interrupts
 calls=$(sed 's/ calls//' out)
@@ -122,8 +121,8 @@ calls=$(sed 's/ calls//' out)
 told "$calls" ' alloc reallocarray 0x[0-9a-f]* 0x11170$'
 told "$calls" ' 0x11170$'
 
-# Each block of each thread, in an order in which none begins before the one that was at
-# its address has ended.
+# Each block of each thread, in an order in which no block begins before the previous block at its
+# address has ended.
 program threads <<'END'
 enum { THREADS = 8, BLOCKS = 50000, KEPT = 64 };
 static void *run(void *seed)
@@ -165,13 +164,12 @@ for line in open("events"):
 assert (begun, ended, len(live)) == (400000, 400000, 0), (begun, ended, len(live))
 END
 
-# Threads that tell faster than they are listened to wait, for seconds if need be, and
-# nothing of what they tell is lost.
+# Threads that write faster than memlag reads wait, for seconds if need be, and lose no record.
 SLOW=4000 same 0 ./threads
 [ "$(grep -c ' alloc malloc .* 0x' events)" -ge 400000 ] || fail "slow: blocks are missing"
 
-# Stacks go with the process that told them: those of many processes, one after the other,
-# take no more memory than those of a few. Each tells 4096 stacks of some 100 frames.
+# The stacks of a process are freed with it: many processes, one after the other, take no more
+# memory than a few. Each has 4096 stacks of some 100 frames.
 program stacks -O0 <<'END'
 enum { DEPTH = 100, STACKS = 4096 };
 static void left(unsigned path, int depth);
@@ -210,8 +208,8 @@ many=$(PEAK=1 "$consume" '' ./stacks 40 2>&1)
 [ "$many" -lt $((few + 40000)) ] ||
         fail "stacks: $many KiB for 40 processes, $few KiB for 4"
 
-# The environment is the user's own, also in programs that the target executes in any
-# of these ways, and each of them is tracked.
+# The environment stays the user's, also in programs that the target executes in any of these ways.
+# Each of them is tracked.
 program executes <<'END'
 #include <spawn.h>
 int main(void)
@@ -392,13 +390,13 @@ END
 same 0 env -i A=1 PATH="$PATH" ./opens
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 PATH="$PATH" $users ./shells
-        # env, shells, eight shells of its own, and in six of them one or more programs.
+        # env, shells, eight shells of env, and in six of these one or more programs.
         [ "$(grep -c ' process$' events)" -ge 16 ] || fail "shells: $(grep ' process$' events)"
 done
 same 0 env -i A=1 PATH="$PATH" ./shells threads
 
-# Of the room that there is for the thread-locals of libraries loaded late the tracker
-# takes nothing: as many still load, whatever the program has itself, and then none.
+# The tracker takes none of the room for thread-local memory of libraries that are loaded late. Just
+# as many still load, regardless of the program's own thread-local memory.
 echo '__thread char mine[8]; char *get(void) { return mine; }' >late.c
 "$CC" -shared -fPIC -nostdlib -ftls-model=initial-exec -o late0.so late.c
 for number in $(seq 300); do
@@ -450,7 +448,7 @@ same 0 env -i A=1 ./foreign
 grep -qx A=1 out || fail "foreign: $(cat out)"
 same 0 env -i A=1 PATH="$PATH" sh -c './foreign; exec ./foreign'
 
-# The GNU C library's is known by what it is, not by its name.
+# The GNU C library's linker is recognised by its contents, not by its name.
 cp /lib64/ld-linux-x86-64.so.2 renamed
 program blocks -fno-builtin -Wl,--dynamic-linker="$PWD/renamed" <<'END'
 int main(void)
@@ -480,13 +478,13 @@ if has musl-gcc; then
         refused 2 sh -c './musl; exec ./musl'
 fi
 
-# What a process was started with shows nothing of the tracker either, but for empty room.
+# The initial environment of a process shows no trace of the tracker, except empty room.
 for users in '' LD_PRELOAD=libm.so.6; do
         same 0 env -i A=1 $users /bin/grep -z . /proc/self/environ
         tr '\0' '\n' <out | grep -qx A=1 || fail "environ: $(cat out)"
 done
 
-# A sanitizer's runtime ends a process in which another library stands before it.
+# A sanitizer's runtime ends a process if another library precedes it.
 program sanitized -fsanitize=address <<'END'
 int main(void)
 {
@@ -496,9 +494,9 @@ int main(void)
 END
 same 5 env ASAN_OPTIONS=verify_asan_link_order=1 ./sanitized
 same 5 sh -c './sanitized || exit $?'
-# What a file says of itself does not keep those waiting who execute it: 65534 headers,
-# which the kernel refuses, to be searched for each of 2000 tables of strings, and four
-# million of those.
+# Hostile ELF headers do not delay the programs that execute the file. It has 65534 headers, which
+# the kernel refuses, and each would be searched for in 2000 tables of strings; or four million
+# tables.
 python <<'END'
 def program(name, headers, entries):
     dynamic = 64 + 56 * headers
@@ -527,7 +525,7 @@ for file in ./headers ./entries; do # the latter must not be executed
         same 0 timeout 60 ./refused $file
 done
 
-# Below chroot there is no tracker to be loaded, and nothing is said about that.
+# Below chroot the tracker cannot be loaded; there is no message about that.
 mkdir -p root/lib64 root/lib/x86_64-linux-gnu
 cp "$(command -v env)" root/env
 cp /lib64/ld-linux-x86-64.so.2 root/lib64/
@@ -538,7 +536,7 @@ else
         echo "heap_native: SKIPPED: no chroot here (unshare -r chroot)" >&2
 fi
 
-# What is gone, or forbidden, keeps nobody from running, and the user's own variables stay.
+# Missing or forbidden files keep no program from running, and the user's variables stay.
 place=$(mktemp -d) # LD_PRELOAD cannot say a space
 trap 'rm -r "$place"' EXIT
 ln -s "$BINARY_DIR/libexec/memlag/valgrind" "$place/engine"

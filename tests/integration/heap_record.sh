@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The heap under the simulated PMU: the target behaves as it does alone, sees the
-# environment that it was given, and its blocks are in the recording as it made them.
+# The heap under the simulated PMU: the target behaves as alone and sees the given environment. The
+# recording has its blocks as it made them.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 src=$SOURCE_DIR/tests/integration/heap
@@ -21,7 +21,7 @@ same_behaviour() {
 }
 
 same_behaviour 42 ./calls
-# From the sizes in calls.c; only calls from its own functions are asked for.
+# From the sizes in calls.c, only for calls from its functions.
 cat >wanted <<'END'
 aligned_alloc 1 128
 brk 1 4096
@@ -71,7 +71,7 @@ same_behaviour 44 ./host "$PWD/plugin.so"
 holds run.db 77 "SELECT total_bytes FROM allocation_total
         WHERE function = 'operator new'"
 
-# The environment of the target, and of what it executes. A memlag with a sanitizer (the
+# The environment of the target and of programs that it executes. A memlag with a sanitizer (the
 # variable) refuses to run behind another library.
 env=$(command -v env) sh=$(command -v sh)
 for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
@@ -82,7 +82,8 @@ for preload in '' LD_PRELOAD= "LD_PRELOAD=$PWD/plugin.so"; do
         head -c "$(wc -c <wanted)" got | diff -u wanted -
 done
 
-# A thread whose stack is a block among others: what it walks over is the other block.
+# A thread's stack is a block among others. The thread reads another block, and the samples belong
+# to that.
 program stack <<'END'
 enum { SIZE = 4 << 20, STACK = 1 << 20 };
 static volatile char *data;
@@ -134,7 +135,7 @@ END
 record grown $LOADS --period 20 -- ./grown
 at='before at grown.c:5'
 [ "$(sed -n 5p grown.c)" = '        char *block = malloc(SIZE);' ]
-# Beside what it copies, it reads its return address; and the C library copies its data.
+# Besides the copied bytes it reads its return address; and the C library copies its data.
 in_copies="FROM sample_view WHERE op = 'load' AND object_kind NOT IN ('stack', 'global') AND (function GLOB '*mem[cm]*unaligned*' OR function GLOB '*mem[cm]*ssse3*')"
 holds grown.db "heap|$at|1" "SELECT object_kind, object, count(*) > 1000 $in_copies GROUP BY 1, 2"
 
@@ -191,11 +192,11 @@ sqlite3 -readonly sites.db "
 printf 'rows at sites.c:%d\nwords at words.rs:103\n' \
         "$(grep -n 'dbMallocRawNN(200)' sites.c | cut -d: -f1)" | diff -u - got
 
-# Threads, signals, fork and dlopen at once: whoever waits for ever is killed.
+# Threads, signals, fork and dlopen at once. A process that waits for ever is killed.
 "$CC" -D_GNU_SOURCE -O1 -o stress "$src/stress.c" -pthread
 ends 0 timeout 600 "$MEMLAG" record $LOADS -o stress.db -- ./stress "$PWD/plugin.so" >out
 
-# What the kernel refuses is refused, and the program goes on.
+# Allocations that the kernel refuses fail, and the program continues.
 program refused <<'END'
 int main(void)
 {

@@ -6,14 +6,14 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/hidden_loads.c" -o hidden_loads
-# First touches of more memory are not what is looked for.
+# The cost of first touches of memory is excluded.
 FREE_KERNEL="--sim-cpu skylake-sp --sim-set kernel.fault_ns=0 --sim-set kernel.call_ns=0
         --sim-set kernel.copy_gbs=10000"
 nothing="Waiting for memory is not what this program's time goes to\."
 
-# cycles NAME ARGUMENTS: of a run. With so many samples (50 000) what they say is within
-# half a per cent of what all loads would; of each 500th a few slow ones at the start make
-# more than that. With lines in L1 its hits are samples too.
+# cycles NAME ARGUMENTS: the cycles of a run. So many samples (50 000) estimate all loads within
+# half a per cent. With one load in 500, a few slow ones at the start would change more. With lines
+# in L1 its hits are samples too.
 cycles()
 {
         name=$1
@@ -26,9 +26,8 @@ cycles()
         cycles_of "$name.db"
 }
 
-# What samples say that loads of L2 held up, without what those of L1 do in their place, is
-# what the program takes less with L1, within 1 % of its cycles.
-# saved NAME NEAR FAR
+# saved NAME NEAR FAR: the stalled time of loads from L2 minus the stalled time of L1 loads in their
+# place equals the time that the program saves with L1, within 1 % of its cycles.
 saved()
 {
         for where in near far; do
@@ -53,7 +52,7 @@ far=$(cycles hash_far hash far)
 saved hash "$near" "$far"
 [ $((far * 100)) -ge $((near * 115)) ] || fail "work hides L2: $far cycles, $near of L1"
 lacks "$nothing" hash_far.prose
-# A core that counts every cycle in which anything executes finds few others here.
+# A counter of every cycle with any execution finds few other cycles here.
 sqlite3 hash_far.db "UPDATE reading SET value = value / 100 WHERE counter_id =
                      (SELECT counter_id FROM counter
                       WHERE name = 'cycle_activity.stalls_l1d_pending')"
@@ -79,15 +78,15 @@ says "$chains" sum_far.prose
 for other in beside_far hash_far; do
         lacks "chains of other" $other.prose
 done
-# Where the samples do not tell it, as those of most processors, it is said that nobody knows.
+# Samples of most processors have no time of retirement: the report then says that the stalled time
+# is unknown.
 sqlite3 sum_far.db "UPDATE sample SET retire_latency_cycles = NULL"
 "$MEMLAG" analyze sum_far.db
 "$MEMLAG" report -v sum_far.db | tr '\n' ' ' | grep -q "The gain from faster loads is not known" ||
         fail "the report is silent on work beside loads: $(cat sum_far.txt)"
 
-# With --freq the report tells what would be gained, without the slots in which the loads
-# retire: they stay when nothing waits.
-# held_up NAME ARGUMENT: of a run, in per cent
+# held_up NAME ARGUMENT: the stalled time of a run, in per cent. With --freq the report gives the
+# possible gain, without the slots in which the loads retire: they stay when nothing waits.
 held_up()
 {
         rm -f "freq_$1.db"
@@ -108,8 +107,8 @@ for what in beside hash sum; do
                 fail "$what: loads hold up $told% of $far cycles and $told_near% of $near with L1"
 done
 
-# Where nothing waits the core retires as much as it can in a cycle, and what it takes
-# beyond that is the most that loads can have cost.
+# If nothing waits, the core retires the most it can in a cycle. Its further time is the most that
+# loads can have cost.
 told=$(held_up reads near)
 lost=$(answer freq_reads.db "
         SELECT 100 * (1 - sum(value) FILTER (WHERE name = 'inst_retired.any')

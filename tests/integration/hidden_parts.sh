@@ -5,7 +5,7 @@
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
-# A copy: the program may do harm to its own file.
+# A copy, because the program may damage its own file.
 program=$PWD/hidden_parts
 cp "$BINARY_DIR/tests/integration/hidden_parts" "$program"
 status=0

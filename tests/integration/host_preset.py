@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Calibrations of machines that are made up, and the same kernels that calibrate runs, on
-the CPU that the preset 'host' makes of them: latencies within 10 %, bandwidths within 6 %
-of what the calibration says. The way from a calibration to a preset was worked out on the
-first four machines; the others were made up afterwards, to see whether it holds for more.
-The caches are small, so that little data goes beyond them."""
+"""Calibrations of made-up machines, and the same kernels that calibrate runs, on the CPU of the
+preset 'host' made from them: latencies agree with the calibration within 10 %, bandwidths within 6
+%. The conversion from a calibration to a preset was developed with the first four machines. The
+others came later, to see whether it holds for more. The caches are small, so little data exceeds
+them."""
 import json
 import os
 import pathlib
@@ -24,9 +24,9 @@ PAGES = (64, 1536, 7, 30)
 
 
 def machine(ghz, width, misses, cycles, gbs, memory_ns, one, peak, caches=None, tlb=PAGES):
-    """CYCLES and GBS of L1, L2 and L3; load, store and triad in GB/s of ONE thread and at
-    their PEAK, and non-temporal stores of one 0.9 of its loads; bytes and ways of the CACHES;
-    pages that the two levels of the TLB hold, and cycles of the second and of a walk."""
+    """CYCLES and GBS of L1, L2 and L3; load, store and triad in GB/s of ONE thread and at their
+    PEAK; non-temporal stores of one thread are 0.9 of its loads. Bytes and ways of the CACHES.
+    Pages that the two levels of the TLB hold, and cycles of the second level and of a walk."""
     levels = [{"size_bytes": size, "reported_bytes": size, "reported_ways": ways,
                "latency_cycles": latency, "latency_ns": latency / ghz}
               for (size, ways), latency in zip(caches or SMALL_CACHES, cycles)]
@@ -59,8 +59,8 @@ MACHINES = {
     # More lines under way from L2 than were counted to memory.
     "fast L2": machine(3.8, 8, 8, (4, 14, 48), (230, 165, 80), 120, (30.0, 20.0, 27.0),
                        (45, 28, 34)),
-    # Those that nothing was fitted on. Each of their caches is many times the one before,
-    # as in processors: of a chase through three times an L2 a seventh hits that.
+    # Machines to which nothing was fitted. Each cache is many times the previous one, as in
+    # processors: a seventh of a chase through three times L2 hits L2.
     "laptop": machine(3.2, 5, 12, (5, 13, 70), (300, 120, 45), 105, (17.0, 9.5, 13.5),
                       (30, 14, 21), [(24 * KIB, 12), (128 * KIB, 16), (2 * MIB, 16)],
                       (96, 2048, 9, 40)),
@@ -149,7 +149,7 @@ def without_much(calibration):
 failed = False
 machines = [(name, calibration, figures(name, calibration))
             for name, calibration in MACHINES.items()]
-# What was measured holds beside the nearest preset's figures.
+# Measured figures take precedence over the nearest preset's.
 machines.append(("left", without_much(MACHINES["server"]), [
     row for row in figures("left", MACHINES["server"])
     if row[0].startswith("latency") or row[0] in ("loads from memory", "triad")]))
@@ -184,8 +184,8 @@ found = 2 * (random - (never + always) / 2) - 1
 failed |= abs(found / TOLD_CYCLES - 1) > LATENCY
 print(f"wrong predictions: {TOLD_CYCLES} {found:.1f} cycles")
 
-# A set of L1 has the interval of its lines where those of two sets come faster; from L3 at
-# least that from L2; and none where they do not, or where nothing is known.
+# A set of L1 has the interval of its lines if lines of two sets come faster. From L3 the interval
+# is at least the one from L2. There is none if they do not come faster, or if nothing is known.
 for name, sets, expected in (
         ("intervals", {"l2": (7.3, 4.1), "l3": (16.5, 7.9)}, (["7.3"], ["16.5"])),
         ("none", {"l2": (3.1, 3.0), "l3": (5.2, 5.0)}, (["0.0"], ["0.0"])),
@@ -214,8 +214,8 @@ for name, tlb, writes, expected in (
     failed |= found != expected
     print(f"translations and stores, {name}: {found}")
 
-# The places to wait in are those measured, of vectors and addresses where these have some of
-# their own: where more can wait by turns with others than of the others alone.
+# The scheduler's places are the measured ones. Vectors and addresses may have places of their own:
+# there, more can wait in turns with others than of the others alone.
 WINDOW = {"in_flight": 440, "waiting": 83, "vectors_waiting": 157, "addresses_waiting": 59,
           "waiting_with_vectors": 166, "waiting_with_addresses": 118}
 for name, window, expected in (

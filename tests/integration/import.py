@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""memlag import beside perf script: the same samples with the same fields.
+"""memlag import compared with perf script: the same samples with the same fields.
 
-Real recordings lie in ../shared/perfdata (or below $MEMLAG_SHARED), with the numbers of
-samples that two other readers found (INDEX.md). Others are made here with the installed
-perf, in all the ways in which it writes. What perf script prints is taken apart into the
-fields of sample_view and compared as a whole: the same rows, the same number of times."""
+Real recordings are in ../shared/perfdata (or below $MEMLAG_SHARED), with the numbers of samples
+that two other readers found (INDEX.md). Others are made here with the installed perf, in all its
+formats. The output of perf script is split into the fields of sample_view and compared as a whole:
+the same rows, the same number of times."""
 import collections
 import contextlib
 import os
@@ -58,8 +58,8 @@ def run_info(key):
 
 
 def level_of(text):
-    """perf's words for where the data came from, in those of the database. It names a
-    level by mem_lvl_num and once more by mem_lvl."""
+    """perf's words for the data source, in the database's words. perf names a level by mem_lvl_num
+    and once more by mem_lvl."""
     if "miss" in text:
         return "NA"
     for word, level in (
@@ -248,8 +248,8 @@ USER_CONTEXT = 2**64 - 512
 
 
 def perf_stacks(path):
-    """Each sample's addresses, innermost first, as the kernel wrote them: perf script
-    shows user addresses as those of the file, its dump as they are."""
+    """Each sample's addresses, innermost first, as the kernel wrote them: perf script shows user
+    addresses relative to the file, its dump unchanged."""
     result = run(["perf", "script", "-D", "-i", path])
     stacks = collections.Counter()
     for sample in result.stdout.split("PERF_RECORD_SAMPLE(")[1:]:
@@ -456,7 +456,7 @@ sys.path.insert(0, str(SOURCE / "tests/fuzz"))
 import make_perf_data as make  # noqa: E402
 
 COUNTED = make.IDENTIFIER | make.IP | make.TID | make.TIME
-# Skylake's encodings, and what the LMRL of an interval is made of.
+# Skylake's event codes, and the parts of an interval's LMRL.
 SKYLAKE = {"pending": 0x148, "l1_miss": 0x8D1, "fb_hit": 0x40D1}
 START, INTERVAL = 10**12, 10**7
 # What two threads gain in three intervals: alpha / (beta + gamma) is 100, 300 and 50.
@@ -503,7 +503,7 @@ def sampled_by_period(named):
 
 
 def sampled_by_groups():
-    """Cycles lead a group, and their samples carry the values of all of it so far."""
+    """Cycles lead a group, and their samples carry the values of the group so far."""
     grouped = COUNTED | make.READ
     events = [(0x3C, 1000, grouped, None)] + [(code, 0, grouped, None) for code in SKYLAKE.values()]
     total = dict.fromkeys(SKYLAKE, 0)
@@ -585,7 +585,7 @@ def damaged_recordings():
 
 
 def newer_and_directories():
-    """What is newer than memlag is counted, and the rest is imported."""
+    """Parts that are newer than memlag are counted, and the rest is imported."""
     newer = COUNTED | 1 << 40
     events = [(0x148, 1000, COUNTED, None), (0x8D1, 1000, newer, None)]
     samples = [counted_sample(1, 5, 1), counted_sample(2, 5, 2) + make.record(200, b"")]
@@ -619,8 +619,8 @@ def command_line():
 
 
 def interrupted_import(signals, *options):
-    """The status of an import to stopped.db that the SIGNALS meet while it waits for more,
-    and what it says."""
+    """The status and messages of an import to stopped.db that gets the SIGNALS while it waits for
+    more input."""
     place = pathlib.Path("stopped.db.new" if "--force" in options else "stopped.db")
     command = [MEMLAG, "import", *options, "-o", "stopped.db", "-"]
     memlag = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -629,7 +629,7 @@ def interrupted_import(signals, *options):
     wait_until(lambda: has_source(place), "the import has begun")
     for number in signals:
         memlag.send_signal(number)
-        # As one at a time, as from a keyboard: those that are pending come in no order.
+        # One at a time, as from a keyboard: pending signals come in no order.
         wait_until(lambda: not is_pending(memlag, number), "the signal has come")
     memlag.wait(300)
     errors = memlag.stderr.read().decode()
@@ -662,8 +662,8 @@ def is_pending(process, number):
 
 
 def interruptions():
-    """A signal leaves no part of a database, and an older one as it is; the first Ctrl-C
-    at a pipe is perf's. After SIGKILL the part says what it is, and the next one goes on."""
+    """A signal leaves no part of a database, and keeps an older one. The first Ctrl-C at a pipe is
+    for perf. After SIGKILL the part describes itself, and the next import works."""
     stopped = pathlib.Path("stopped.db")
     for signals in ([signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT, signal.SIGINT]):
         status, errors = interrupted_import(signals)
@@ -726,7 +726,7 @@ def full_disk():
 
 
 def no_memory_samples():
-    """The program is told what there is instead, and how to record."""
+    """The message says which recording it is instead, and how to record."""
     path = pathlib.Path("cycles.data")
     path.write_bytes(recording_of([(0x3C, 1000, COUNTED, "cycles")], counted_sample(1, 5, 1)))
     result = import_recording(path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Memory does not grow with a recording: import, names, findings and report of four times as
-many samples take no more than before. The samples lie in the code of a small program and,
-each at another address, in an array of it; every one of them is attributed to that array."""
+"""Memory does not grow with a recording: import, names, findings and report of four times as many
+samples take no more than before. The samples lie in the code of a small program. Each accesses
+another address of an array in it, and is attributed to that array."""
 import contextlib
 import os
 import pathlib
@@ -38,7 +38,7 @@ def symbols(program):
 
 
 def segments(program):
-    """Flags, offset, address, bytes in the file and in memory of what is loaded."""
+    """Flags, offset, address, bytes in the file and in memory of the loaded segments."""
     image = program.read_bytes()
     at, size, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<HH", image, 54)
     for i in range(count):

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# An installation as a packager makes it: every part is where it belongs, under DESTDIR
-# too, and the installed program records from any directory with nothing in its
-# environment, also after the whole prefix has moved.
+# An installation as a packager makes it: every part is in its place, also under DESTDIR. The
+# installed program records from any directory with an empty environment, also after the whole
+# prefix has moved.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -31,7 +31,7 @@ try()
         )
 }
 
-# Everything that the installation in prefix $1 must have, and nothing outside of it.
+# Checks that prefix $1 has every part of an installation, and nothing is outside of it.
 check_files()
 {
         local prefix=$1 path

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The instructions of samples are in the database: their text is objdump's, and how much
-# they access what the program says beside each. They need no file any more.
+# The database has the instructions of samples: their text is objdump's, and the access size is the
+# one that the program has beside each. They no longer need the file.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # Behind each instruction that accesses memory, how many bytes.
@@ -68,7 +68,7 @@ marked = {n + 1: text for n, text in enumerate(source) if re.search(r"# \d+$", t
 wanted = {line for line, text in marked.items() if "once" not in text}
 assert wanted <= {row[3] for row in rows} <= set(marked), wanted ^ {row[3] for row in rows}
 END
-# One row for each place that samples were at, and none for those of stacks alone.
+# One row for each sampled place, and none for places of stacks alone.
 expect "places of samples" "$(answer wide.db "SELECT count(*) FROM instruction")" \
         "$(answer wide.db "SELECT count(DISTINCT location_id) FROM sample_location
                 JOIN code_location USING (location_id) WHERE module_id IS NOT NULL")"
@@ -78,8 +78,8 @@ expect "the first of the library's query" \
         "$(answer wide.db "SELECT printf('%x', address_offset), instruction, access_bytes, count(*), sum(level = 'L1')
                 FROM sample_view GROUP BY module, address_offset ORDER BY sum(latency_cycles) DESC LIMIT 1")"
 
-# Without the file nothing of this is lost, until names are made again without it; and
-# those of an earlier memlag, which kept none, are the file's.
+# Without the file nothing is lost, until names are made again without it. An earlier memlag stored
+# no instructions: they then come from the file.
 "$MEMLAG" annotate --source-path . -i wide.db --format csv wide.s >before
 changed wide.db early.db "DROP TABLE instruction"
 "$MEMLAG" annotate --source-path . -i early.db --format csv wide.s 2>err >early || fail "an early recording: $(cat err)"

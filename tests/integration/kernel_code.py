@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""By objdump of the library, what kernel_counts.py cannot count: the accesses of loads and stores
-of all widths, also of those that this machine has not, and the floating-point operations of the
-kernels: those of a time around the loop, over the loads or stores in it, whose number in a pass
-kernel_counts.py proves. KERNEL.json is what each kernel says of itself."""
+"""Reads with objdump the properties of kernels that kernel_counts.py cannot count: accesses of
+loads and stores of all widths, also of widths that this machine lacks, and floating-point
+operations. It counts one iteration of a loop, relative to the loads or stores in it;
+kernel_counts.py proves their number in a pass. KERNEL.json has each kernel's own counts."""
 import json
 import re
 import subprocess
@@ -21,9 +21,9 @@ COMPUTING = {
     "dgemv": ("dgemv_run", "loads", 2),
     "dgemm": ("dgemm_run", "stores", 1),
 }
-# One for each pass: its sum is added to that of the passes before.
+# One for each pass: its sum is added to the sum of the earlier passes.
 AROUND_A_PASS = {"ddot": 1}
-# Those that do not.
+# Kernels that do not.
 OTHERS = {"copy": "run_copy", "memread": "read_records", "gather": "gather_lines",
           "chase": "chase_plain", "pairs": "chase_pairs", "load": "run_load",
           "store": "run_store", "nontemporal": "run_nontemporal",
@@ -80,7 +80,7 @@ def loop_spans(body):
 
 
 def in_loops(body):
-    """The instructions of all loops: what is done more than once."""
+    """The instructions of all loops, which run more than once."""
     spans = loop_spans(body)
     return [(m, o) for a, m, o in body if any(begin <= a <= end for begin, end in spans)]
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the simulated PMU counts in a pass of each kernel is what the kernel says of
-itself, and so is what Valgrind's Lackey counts, which knows nothing of us: loads,
-stores and conditional branches. A pass is the difference between two runs with different
-numbers of them, so that preparation and start-up cancel out. All functions are bound at
-the start: one that only some runs call, as the wait for a thread that is not ready yet,
-would else be looked up in these alone, which takes some 500 loads."""
+"""The simulated PMU's counts for a pass of each kernel equal the kernel's own counts. So do the
+counts of Valgrind's Lackey, which knows nothing of memlag: loads, stores and conditional branches.
+
+A pass is the difference between two runs with different numbers of passes: preparation and start-up
+cancel out. All functions are bound at the start. Otherwise a function that only some runs call,
+such as the wait for a late thread, would be looked up in these runs alone, which takes some 500
+loads."""
 import json
 import os
 import re
@@ -21,8 +22,8 @@ KERNELS += ["dgemv", "dgemm", "tlb", "false-sharing", "true-sharing", "icode"]
 PATTERNS = ["none", "never", "always", "halves", "alternating", "jump"]
 PATTERNS += ["random", "random-never", "random-always"]
 PATTERNS += ["wrong-path", "wrong-path-never", "wrong-path-always"]
-# Caches that are small beside the data, so that every line of a pass comes from memory. No
-# line that a core still uses leaves them because the last one has no more room for it.
+# Caches that are small compared with the data: every line of a pass comes from memory. The last
+# cache does not evict lines that a core still uses.
 SMALL = ["l3.inclusion=0", "l3.size_bytes=262144", "l3.ways=16", "l2.size_bytes=131072", "l2.ways=16"]
 OPTIONS = {
     "dgemm": ["--size", "192K"],  # fits the last cache, as its count of lines assumes
@@ -59,7 +60,7 @@ VARIANTS += [("pairs", ["--order", "sequential"]), ("memread", ["--delay", "100"
 
 
 def recorded(program, memlag, detail, runs):
-    """Of each run: what each counter gains in a pass, and what the kernel says of one."""
+    """For each run: the increment of each counter in a pass, and the kernel's own counts."""
     options = ["--sim-cpu", "haswell-ep", "--sim-prefetch", "off", f"--sim-detail={detail}",
                "--period", "1000000"]
     for setting in SMALL:
@@ -117,7 +118,7 @@ def executed_options(kernel):
 
 
 def told(program, kernel, options):
-    """What the kernel says of a pass."""
+    """The kernel's own counts of a pass."""
     done = subprocess.run([program, *bench_each.arguments([(kernel, [*options, "--passes", 1])])],
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["per_pass"]
@@ -128,7 +129,7 @@ def options_of(kernel):
 
 
 def check(kernel, what, counted, truth, key, slack=0):
-    """Within 1 % of what the kernel says; of its greatest count where that is nothing."""
+    """Within 1 % of the kernel's count; if that is 0, of its greatest count."""
     expected = truth[key]
     limit = 0.01 * (expected or max(filter(None, truth.values()))) + slack
     assert abs(counted - expected) <= limit, (kernel, what, counted, expected)
@@ -137,8 +138,8 @@ def check(kernel, what, counted, truth, key, slack=0):
 def check_executed(program):
     counts = executed_in_a_pass(program, ["ddot", *KERNELS])
     truths = {kernel: told(program, kernel, executed_options(kernel)) for kernel in counts}
-    # Around a pass of DDOT, which stores nothing, clocks and barriers do; so they do around
-    # those of kernels that flush.
+    # DDOT stores nothing, so the stores around a pass are of clocks and barriers. Kernels that
+    # flush have the same ones.
     around = counts["ddot"][0] - truths["ddot"]["loads"], counts["ddot"][1]
     assert all(0 <= count < 200 for count in around), around
     for kernel in KERNELS:

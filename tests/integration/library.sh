@@ -8,7 +8,7 @@ fail()
         exit 1
 }
 
-# What is missing here is told, and ctest counts the script as skipped.
+# A message names the missing part, and ctest counts the script as skipped.
 skip()
 {
         echo "SKIPPED: $(basename "$0" .sh): $*"
@@ -30,7 +30,7 @@ is
 $2"
 }
 
-# ends STATUS COMMAND...: it ends so. What it says on standard error is in the file err.
+# ends STATUS COMMAND...: the command ends with STATUS. Its standard error is in the file err.
 ends()
 {
         status_wanted=$1 status=0
@@ -75,7 +75,7 @@ refuses()
         says "$reason"
 }
 
-# until_true COMMAND...: waits for it, at most five minutes, so that a test that hangs ends.
+# until_true COMMAND...: waits until it succeeds, at most five minutes: a test that hangs ends.
 until_true()
 {
         waited_until=$(($(date +%s) + 300))
@@ -93,7 +93,7 @@ ended()
         [ "$status_ended" -eq "$1" ] || fail "status $status_ended, not $1: $(cat "${3:-err}")"
 }
 
-# record NAME OPTION... -- COMMAND...: what it simulates is in NAME.db, and what it prints in out.
+# record NAME OPTION... -- COMMAND...: records it simulated in NAME.db; its output is in out.
 record()
 {
         recorded=$1
@@ -165,7 +165,7 @@ analyzed()
         "$MEMLAG" analyze "$1"
 }
 
-# analyzed_change DATABASE COPY SQL: the same of a copy with SQL's change.
+# analyzed_change DATABASE COPY SQL: the same for a copy with SQL's change.
 analyzed_change()
 {
         changed "$@"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Line use and working sets of a program for which both are known by construction
-# (line_use.c), with and without prefetchers; the report and its advice.
+# Line use and working sets known by construction (line_use.c), with and without prefetchers; the
+# report and its advice.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/line_use.c" -o line_use

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Hits of fill buffers that wait for longer than an idle cache takes, where nothing comes
-# from DRAM (lines_in_flight.c): they count for what the line was waited for. And loads
-# that wait for a buffer in bursts, shorter than an interval.
+# Hits of fill buffers that wait longer than an idle cache takes, without DRAM (lines_in_flight.c):
+# they count for the cause of the line's wait. And loads that wait for a buffer in bursts shorter
+# than an interval.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g -pthread "$SOURCE_DIR/tests/integration/lines_in_flight.c" -o lines

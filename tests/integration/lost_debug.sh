@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Debug information of which a part is elsewhere and gone: no name, type or reason is made up.
+# A part of the debug information is in another file and missing: no name, type or reason is made
+# up.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >chase.c <<'END_C'
@@ -86,7 +87,7 @@ if command -v dwz >/dev/null; then
         holds first.db "$inlined" "SELECT sum(value) FROM ledger WHERE kind =
                 'samples in inlined functions without names: dwz file not found'"
 
-        # Distributions link it below /usr/lib/debug, for which another directory can stand.
+        # Distributions link it below /usr/lib/debug. Another directory can replace that.
         gcc -g -O2 -o first chase.c
         gcc -g -O2 -o second other.c
         dwz -m common -M /usr/lib/debug/.dwz/memlag-test/common first second

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Functions of the same instructions become one, by gcc and by linkers that are told to
-# (--icf=all): debug information describes one of them there, or both. Blocks that it
-# allocates are what its callers want, and what it reads of blocks of no known type is open.
+# gcc, and linkers with --icf=all, fold functions with equal instructions into one. Debug
+# information then describes one of the functions there, or both. Blocks that it allocates have its
+# callers' types. Its reads of blocks of unknown type are unresolved.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >merged.c <<'END'
@@ -91,7 +91,7 @@ int main(void)
 }
 END
 
-# check NAME: what the functions read is said to be as EXPECTED.
+# check NAME: the functions' reads are reported as EXPECTED.
 check()
 {
         record "$1" $LOADS --period 7 -- "./$1"
@@ -118,8 +118,8 @@ for linker in gold lld; do
         check "merged_$linker" 1
 done
 
-# Functions of two units, of which only one is run. Programs of distributions have no comment,
-# which names the linker; it is in their debug information.
+# Functions of two units; only one runs. Programs of distributions have no .comment that names the
+# linker; their debug information does.
 for unit in first second; do
         cat >"$unit.c" <<END
 struct $unit { struct $unit *next; long $unit; };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag bench: what the kernels do is what they say, in their machine code and in the
-# simulated PMU's counters.
+# memlag bench: the kernels do what they report, by their machine code and by the simulated PMU's
+# counters.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # ---- bench: usage ------------------------------------------------------------------
@@ -78,15 +78,15 @@ for kernel in $("$MEMLAG" bench --list | cut -d' ' -f1); do
         python3 -c 'import json, sys; assert json.load(sys.stdin)["ns_per_access"] > 0' \
                 <"$kernel.json"
 done
-# What a kernel does not tell is null; no branch is 0.
+# Figures that a kernel does not report are null; no branch is 0.
 python chase.json icode.json <<'EOF'
 chase, icode = (json.load(open(path))["per_pass"] for path in sys.argv[1:])
 assert chase["instructions"] is None and chase["branches"] is None, chase
 assert icode["instructions"] > 0 and icode["branches"] == 0, icode
 EOF
 
-# A time that is too short for its digits is said to be one: of a pass by itself where the
-# caches are emptied between.
+# A note says that a time is too short for its digits: of a single pass, if the caches are emptied
+# between passes.
 short() # short SHORT TEXT ARGUMENT...
 {
         expected=$1 text=$2
@@ -113,7 +113,7 @@ import json, sys
 result = json.load(sys.stdin)
 assert result["short"] == (result["timed_seconds"] < 0.01), result'
 
-# What shares a CPU with another program is said to be interrupted.
+# A kernel that shares a CPU with another program is reported as interrupted.
 cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
 taskset -c "$cpu" python3 -c 'while True: pass' &
 busy=$!
@@ -123,8 +123,8 @@ kill $busy
 grep -q '"disturbed": "interrupted"' beside.json || fail "beside another program: $(cat beside.json)"
 grep -q "^note: another program had a CPU of these threads" beside.txt || fail "$(cat beside.txt)"
 
-# A line's way between two CPUs is longer than between a core and its own caches, and no
-# longer than a few loads of memory.
+# A line takes longer between two CPUs than between a core and its caches, and no longer than a few
+# loads of memory.
 if [ "$(nproc)" -ge 2 ]; then
         "$MEMLAG" bench load --threads 2 --size 1M --passes 1 --places --format json >places.json
         python places.json <<'PYTHON'
@@ -139,8 +139,8 @@ else
         echo "SKIPPED: --places was NOT tested: one CPU may be used here" >&2
 fi
 
-# Both clocks tell the same time, also of a microsecond: as many ticks in a nanosecond as in
-# half a second, by the median of runs of which some are disturbed.
+# Both clocks agree, also for a microsecond: as many ticks in a nanosecond as in half a second, by
+# the median of runs. Some runs are disturbed.
 "$MEMLAG" bench chase --size 4K --format json >long.json
 for run in 1 2 3 4 5 6 7 8 9; do
         "$MEMLAG" bench chase --size 4K --passes 1 --format json

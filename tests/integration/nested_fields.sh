@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fields of structures that hold arrays of structures that hold arrays, unions and
-# bit-fields, in programs that nested/generate.py makes: each function reads one field of
-# blocks without a type of their own. What is said of it must be right.
+# Fields of structures with nested arrays, unions and bit-fields, in programs that
+# nested/generate.py makes. Each function reads one field of blocks without a type. All reported
+# fields must be right.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # record_and_check NAME PERCENT: of the samples so many must have the field.
@@ -14,7 +14,7 @@ record_and_check()
                 fail "$1: not as it is known to be"
 }
 
-# build SEED HEADER COMPILER OPTION...: the program NAME, and what is true of it
+# build SEED HEADER COMPILER OPTION...: makes the program NAME, and the truth about it
 build()
 {
         seed=$1 header=$2 compiler=$3
@@ -42,7 +42,7 @@ if has clang; then
         measure 5 clang++ -O1
 fi
 
-# Where something lies before the items of a block, addresses tell less of indexes, and what an
-# index seems to lead to agrees with some of them by chance: then nothing is to be said.
+# If a header precedes the items of a block, addresses are weaker evidence of indexes, and some
+# agree with a wrong index by chance. The field must then be unresolved.
 build 81 24 gcc -O2
 record_and_check "$name" 18

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Arrays in the frames of main and of threads that other threads read, while their owner
-# waits or works (types/frames.c): the object is the variable, whoever reads it.
+# Threads read arrays in the frames of main and of other threads, while the owner waits or works
+# (types/frames.c): the object is the variable, for any reader.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # measure NAME OBJECTS COMPILER OPTION...: of the samples OBJECTS percent must have the object
@@ -17,7 +17,7 @@ measure()
                 fail "$name: not as it is known to be"
         # Most loads of the arrays are another thread's.
         holds "$name.db" 1 "SELECT count(*) > 1000 FROM other_stack_access"
-        # Each in a row of its own, of which the stack is that of the frame's thread.
+        # Each access has one row, with the stack of the frame's thread.
         holds "$name.db" 0 "SELECT count(*) FROM other_stack_access
                 JOIN stack_access USING (sample_id)"
 }
@@ -25,7 +25,7 @@ measure()
 measure gcc 95 gcc -O2 -fopenmp
 measure gcc_O0 95 gcc -O0 -fopenmp
 if has clang; then
-        # Later versions say less of where variables are: the frame is told, as a whole.
+        # Later versions give fewer locations of variables: the object is then the whole frame.
         measure clang "$(by_version clang 14 95 35)" clang -O2
 fi
 

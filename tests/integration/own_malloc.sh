@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Allocators that programs bring themselves: their blocks are followed as those of the C
-# library are.
+# Allocators inside programs: their blocks are tracked like the C library's.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >blocks.c <<'END'

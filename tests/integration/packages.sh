@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What quickstart.sh and run.sh do about missing packages, with stand-ins for dpkg-query,
-# apt-get, sudo and id that keep a record of what they were asked.
+# quickstart.sh and run.sh on machines with missing packages. Stand-ins for dpkg-query, apt-get,
+# sudo and id record their calls.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -19,7 +19,7 @@ stand_in()
         chmod +x "bin/$1"
 }
 
-# What a machine has: only these programs, and the packages "have" and "other".
+# A machine that has only these programs, and the packages "have" and "other".
 machine()
 {
         rm -rf bin calls output
@@ -35,7 +35,7 @@ machine()
         stand_in id 'echo 0'
 }
 
-# Runs install_packages there; the status is in $status, what it printed in output.
+# Runs install_packages there; the status is in $status, the output in output.
 try_install()
 {
         status=0

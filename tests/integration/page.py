@@ -91,7 +91,7 @@ def figures(place):
 
 
 def picture(name, height=1010):
-    """Of the page's width, in which the top is at the window's."""
+    """Of the page's width; the page's top is at the window's top."""
     if not PICTURES:
         return
     clip = {"x": 0, "y": script("return scrollY"), "width": 1100, "height": height, "scale": 1}
@@ -119,7 +119,7 @@ def check_agreement():
 
 
 def check_causes(part):
-    """A cause in a part of the time is that of the analysis of this part alone."""
+    """The cause in a part of the time equals the analysis of this part alone."""
     judged = 0
     for line in part:
         place = f"{os.path.basename(line['file'] or '')}:{line['line']}"
@@ -149,7 +149,7 @@ def calls_of(number):
 
 
 def below(function):
-    """What the calls of FUNCTION cost, of the cycles."""
+    """The cost of FUNCTION's calls, as a part of the cycles."""
     return sum(row["stalled_ratio"] for row in report("caller") if row["function"] == function)
 
 
@@ -194,7 +194,7 @@ def check_words():
 
 
 def check_typed_time():
-    """What is typed is rounded to whole spans, and the page says so."""
+    """Typed times are rounded to whole spans, and the page says so."""
     span = script("return memlag.data.grid.span_ns") / 1e6
 
     def choose(end):
@@ -360,7 +360,7 @@ def check_requests():
 
 
 def check_diff():
-    """Rows are those of memlag diff, and the shorter list waits less."""
+    """Rows equal memlag diff's, and the shorter list waits less."""
     memlag("diff", "--format", "html", "-o", "diff.html", FILE, CHANGED)
     open_page("diff.html")
     wanted = {}
@@ -389,7 +389,7 @@ HOSTILE = (
 
 
 def hostile(page):
-    """A copy of the recording in which every name is one that a page might obey."""
+    """A copy of the recording in which every name contains text that a page might execute."""
     shutil.copy(FILE, "hostile.db")
     database = sqlite3.connect("hostile.db")
     names = [row[0] for row in database.execute("SELECT name_id FROM name ORDER BY name_id")]

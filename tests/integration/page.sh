@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The page of memlag report --format html, in Chromium: its figures are those of the other
-# reports, its parts lead to each other, nothing leaves it, and names stay text.
+# The page of memlag report --format html, in Chromium: its figures equal the other reports', its
+# parts lead to each other, nothing leaves it, and names stay text.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 for file in /usr/share/javascript/d3/d3.min.js /usr/share/javascript/jquery/jquery.min.js \

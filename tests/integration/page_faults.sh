@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Page faults of known number (page_faults.c): the model counts them by function, line and
-# object as the kernel does, prices them by the keys kernel.*, and they are the verdict.
+# A known number of page faults (page_faults.c): the model counts them by function, line and object
+# like the kernel, and prices them by the keys kernel.*. They are the verdict.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/page_faults.c" -o page_faults
@@ -20,7 +20,7 @@ simulate()
 of_function="SELECT total(page_faults) FROM function_finding WHERE function ="
 cycles="SELECT sum(value) FROM counter JOIN reading USING (counter_id) WHERE name ="
 
-# counts_as_native DATABASE: what the kernel counted, of which a few are the stack's, or the
+# counts_as_native DATABASE: equals the kernel's count. A few faults are of the stack, or at the
 # ends of 64 KiB.
 counts_as_native()
 {
@@ -45,7 +45,7 @@ holds plain.db 1 "SELECT sum(page_faults) >= 4000 FROM object_view
 holds plain.db 1 "SELECT count(*) > 0 AND min(verdict) = 'none' AND max(verdict) = 'none'
         FROM line_finding WHERE samples = 0 AND fault_ratio < 0.005"
 
-# Without any other sample, what is known to be lost is their time.
+# Without other samples, only the faults' time is known to be lost.
 changed plain.db faults.db "DELETE FROM sample WHERE sample_id NOT IN
         (SELECT sample_id FROM page_fault)"
 "$MEMLAG" analyze faults.db

@@ -35,8 +35,8 @@ trap 'rm -f "$list"' EXIT
 samples=$(sqlite3 t.db "SELECT count(*) FROM sample_view WHERE function = 'made to chase'")
 [ "$samples" -gt 300 ] || fail "$samples samples in the code that was made"
 
-# A list that has changed since is read again, one that has not is not. It has the time of
-# the run: what is written later is another process's.
+# A changed list is read again, an unchanged one is not. Its time is within the run: a later list
+# belongs to another process.
 began=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'start'")
 sed -i 's/made to chase/made again/' "$list"
 touch -d "@$began" "$list"
@@ -46,9 +46,8 @@ sqlite3 t.db "UPDATE name SET text = 'kept' WHERE text = 'made again'"
 "$MEMLAG" symbolize t.db
 holds t.db "$samples" "SELECT count(*) FROM sample_view WHERE function = 'kept'"
 
-# One of another process of this number is not believed, and that is said: one that is
-# older than the run, or, where time is real, than the process; one that was written to
-# after the run, or after the process had ended.
+# The list of another process with this number is refused, with a message. Such a list is older than
+# the run or, in real time, than the process. Or it was written after the end of the run or process.
 ended=$(sqlite3 t.db "SELECT strftime('%s', value) FROM run WHERE key = 'end'")
 changed t.db real.db "UPDATE run SET value = 'measured' WHERE key = 'numbers';
         UPDATE process SET start_ns = 10000000000, end_ns = 20000000000"
@@ -86,8 +85,8 @@ timeout 100 "$MEMLAG" symbolize --drop-names t.db || fail "a FIFO in place of a 
 holds t.db "memory of no file" "SELECT outcome FROM resolution WHERE subject = 'function'
         AND outcome <> 'resolved' ORDER BY samples DESC LIMIT 1"
 
-# On the processor, in memory that was set aside first, as Java's compilers do: what the heap
-# tracker says of the memory does not take away that there is code.
+# On the processor, in memory reserved first, as by Java's compilers: it is code, although the heap
+# tracker reports a block there.
 rm -f "$list"
 sed 's/unsigned char \*code = mmap(NULL, 4096,/unsigned char *code = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\
         mmap(code, 4096,/; s/MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);$/MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);/
@@ -96,7 +95,8 @@ sed 's/unsigned char \*code = mmap(NULL, 4096,/unsigned char *code = mmap(NULL, 
 compile -o fixed fixed.c
 if "$MEMLAG" record --force --source clock -o clock.db -- ./fixed >out 2>err; then
         list=$(head -1 out)
-        # The program waits for the loop's one load, which stands before what the timer finds.
+        # The program waits for the loop's only load, which precedes the instruction that the timer
+        # finds.
         holds clock.db "1|1" "SELECT 2 * count(*) > (SELECT count(*) FROM sample),
                 sum(stall_ns > 0) > 0.8 * count(*) FROM sample JOIN sample_view USING (sample_id)
                 WHERE function = 'made to chase'"

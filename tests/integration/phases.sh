@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program of known phases (phases.c): they are found in their order, with their bound, and
-# each sample of a function lies in its phase or at most one interval beside it.
+# A program of known phases (phases.c): memlag finds them in their order, with their bound. Each
+# sample of a function lies in its phase or at most one interval beside it.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cc -O1 -g "$SOURCE_DIR/tests/integration/phases.c" -o phases

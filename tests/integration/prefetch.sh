@@ -34,7 +34,7 @@ record -- ./prefetch list
 "$MEMLAG" report run.db | tr -s '\n ' ' ' >report
 grep -q "No prefetch can be in time" report || fail "no word on the list: $(cat report)"
 
-# Prefetches so far ahead are in time: what the loads stalled is gone.
+# Prefetches so far ahead are in time: the loads no longer stall.
 stalled()
 {
         answer run.db "SELECT CAST(total(stalled_ratio) * (SELECT total(value) FROM reading

@@ -49,7 +49,7 @@ expect "SQLite's message, and where" "$(cat err)" \
          ^
 memlag query: line 3: no such column: colum"
 
-# SQLite names no place for what is missing: it is at the end.
+# SQLite gives no position for a missing part: it is at the end.
 ends 1 query "SELECT (
   1 +
 " >out
@@ -75,7 +75,7 @@ ends 1 query "SELECT 1 AS a;
   SELECT 1 UNION SELECT 2, 3" >out
 expect "where the statement begins" "$(tail -n 1 err | cut -d: -f1,2)" "memlag query: line 2"
 
-# What a statement meets while it runs is its own fault, and not the database's.
+# An error while a statement runs is the statement's fault, not the database's.
 for wrong in "json('{')=malformed JSON" "abs(-9223372036854775808)=integer overflow" \
         "zeroblob(3000000000)=string or blob too big"; do
         ends 1 query "SELECT 1;
@@ -111,7 +111,7 @@ query "PRAGMA table_info(run)" | grep -q key || fail "a PRAGMA that reads is ref
 query "SELECT name FROM pragma_table_info('run')" | grep -q key || fail "a table-valued PRAGMA is refused"
 query "SELECT value FROM json_each('[7]')" | grep -q 7 || fail "a table-valued function is refused"
 
-# What cannot be written is told as by the other commands.
+# A failed write is reported as by the other commands.
 for rows in 1 100000; do
         many="WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $rows)
               SELECT i FROM n; SELECT 1"
@@ -144,8 +144,8 @@ done
 query taken.db 'SELECT count(*) FROM sample; SELECT * FROM run_info' 2>err >out
 expect "raw rows without findings" "$(cat err)" ""
 
-# A query that would never end, ended as by Ctrl-C: at once and by the signal, so that a
-# script's loop ends, too. What was finished before is there.
+# An endless query, ended as by Ctrl-C: at once and by the signal, so a script's loop ends, too. The
+# rows finished before are there.
 python "$MEMLAG" <<'END' >out || fail "an interrupt"
 endless = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT sum(x) FROM c"
 query = subprocess.Popen([sys.argv[1], "query", "--format", "csv", "SELECT 7 AS a; " + endless],
@@ -241,12 +241,12 @@ expect instructions "$(tail -n +2 instructions.csv)" \
 /bin/made-up,1020,"mov    (%rcx),%rcx",8,walk,20,100,210,0,0,0,0,100,0,0,0'
 expect run "$(grep ^samples run.csv)" "samples,885"
 
-# ---- limits, and texts that are not what they seem ------------------------------------
+# ---- limits, and texts with control characters or of misleading size ------------------
 endless='WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'
 refuses 1 'after 1 s; give it longer with --time-limit' query --time-limit 1 "$endless"
 large='SELECT length(hex(zeroblob(100000000)))'
 refuses 1 'more memory than 64 MB; give it more with --memory-limit' query --memory-limit 64 "$large"
-# An aggregate is told so long before its last row.
+# An aggregate gets this message long before its last row.
 growing='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000)
         SELECT length(group_concat(zeroblob(1000000))) FROM n'
 refuses 1 'more memory than 64 MB' timeout 60 "$MEMLAG" query --time-limit 0 --memory-limit 64 "$growing"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The newcomer's one command, in a copy of the source tree whose path has spaces, from
-# another directory and without a terminal: it prints a report that names the slow line.
-# A second run does as well.
+# The newcomer's one command, in a copy of the source tree whose path has spaces, from another
+# directory and without a terminal. It prints a report that names the slow line, and so does a
+# second run.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 

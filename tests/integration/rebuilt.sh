@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program without a build-id that was built again since it was recorded: it is told by its
-# size and checksum, and gives no names.
+# A program without a build-id was built again after it was recorded. Its size and checksum show
+# that, and it gives no names.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >chase.c <<'END_OF_C'
@@ -92,7 +92,7 @@ expect "the builds' sizes" "$(stat -c %s program)" "$size"
 refuses 1 "$lost" "$MEMLAG" symbolize run.db
 holds run.db "$samples" "$named"
 
-# Where nothing is known of the file, as in what others recorded, that is said.
+# A message says that nothing is known of the file, as in recordings of other programs.
 sqlite3 run.db 'DELETE FROM module_file; DELETE FROM name_source'
 ends 0 "$MEMLAG" symbolize run.db
 holds run.db 1 "SELECT ($unverified) > 0"

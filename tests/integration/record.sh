@@ -21,8 +21,8 @@ head -c 1000000 /dev/urandom >bytes
 cmp bytes copied
 head -n 1 err | grep -q 'modelled, not measured' || fail "no word on the source: $(cat err)"
 
-# The default model is this machine's, as far as its system reports it. Who names a model of
-# another machine has that noted in the recording.
+# The default model is this machine's, if its system reports enough. The recording notes if the user
+# named another machine's model.
 ends 0 "$MEMLAG" record --source sim -o default.db -- true >out
 nodes=$(lscpu -p=NODE | grep -v '^#' | sort -u | wc -l)
 holds default.db "$(($(lscpu -p=CORE | grep -v '^#' | sort -u | wc -l) / nodes)).0" \
@@ -42,8 +42,8 @@ holds exit.db 7 "SELECT value FROM run WHERE key = 'exit_status'"
 holds term.db 15 "SELECT value FROM run WHERE key = 'signal'"
 holds term.db complete "SELECT value FROM run WHERE key = 'state'"
 
-# Arguments, environment, descriptors (below those of the engine) and signals are those
-# of the same program alone; argv[0] is what was typed.
+# Arguments, environment, descriptors (below Valgrind's) and signals are the same as for the program
+# alone; argv[0] is the typed name.
 program inherits <<'END'
 int main(int argc, char **argv)
 {
@@ -179,8 +179,8 @@ for steps in "" more; do
         diff alone out || { cat err >&2; fail "limits are not as alone"; }
 done
 
-# A sandbox is refused, as by a kernel without it, and that is said: a program that tests it
-# finds what it was told.
+# A sandbox is refused, as by a kernel without it, with a message. A program that tests for it finds
+# it refused.
 program sandbox <<'END'
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -232,12 +232,12 @@ for closed in 11:'>&- 2>&-' 12:'<&- 2>&-' 14:'<&- >&-' 10:'<&- >&- 2>&-'; do
         holds closed.db ok 'PRAGMA integrity_check'
 done
 
-# Where nobody can read the report, the status is still the target's: all of it was recorded.
+# If nobody can read the report, the status is still the target's: all of it was recorded.
 "$MEMLAG" record $SIM -o unread.db -- true 2>/dev/full || fail "standard error on a full disk: status $?"
 holds unread.db 1 "SELECT count(*) > 0 FROM line_finding WHERE
         (SELECT value FROM run WHERE key = 'state') = 'complete'"
 
-# What the user sets for Valgrind itself has no effect.
+# The user's settings for Valgrind have no effect.
 VALGRIND_OPTS=--tool=none "$MEMLAG" record $SIM -o opts.db -- true 2>err
 holds opts.db 1 'SELECT count(*) FROM process'
 
@@ -278,14 +278,14 @@ refused 2 "'--' is no FILE" -o -- true
 refused 2 "'--force' is no FILE" -o --force -- true
 refused 2 "'a b .db' is not a whole number" --period "$(printf 'a\nb\033.db')" -- true
 
-# A name with control characters is a name; what is said of it is one line.
+# A name with control characters is a valid name; messages about it are one line.
 odd=$(printf 'odd\nna\033me.db')
 ends 0 "$MEMLAG" record $SIM -o "$odd" -- true >out
 [ "$(sqlite3 "$odd" 'PRAGMA integrity_check')" = ok ]
 grep -q '^memlag record: wrote odd na me.db (' err || fail "$(cat err)"
 
-# Presets: all that are listed load; a changed copy is a preset, a broken one is told.
-# (Without this machine's calibration, which an older memlag may have made.)
+# All listed presets load; a changed copy is a preset, a broken one is refused. (Without this
+# machine's calibration, which an older memlag may have made.)
 export XDG_DATA_HOME=$PWD/share
 "$MEMLAG" record $SIM --sim-cpu help >presets
 grep -qx skylake-sp presets
@@ -309,7 +309,7 @@ holds timed.db "1|1" "SELECT min(latency_cycles IS NULL AND stall_ns > 0), total
         (SELECT value FROM run WHERE key = 'duration_ns') BETWEEN 0.7 AND 1 FROM sample"
 refused 1 'record without --ldlat' --freq 100 --ldlat 30 -- true
 
-# Where a sanitizer does not work simulated, that is said before the program starts.
+# If a sanitizer does not work simulated, a message says so before the program starts.
 echo 'int main(void) { return 0; }' >sanitized.c
 for kind in address leak; do
         "$CC" -fsanitize=$kind -o sanitized sanitized.c 2>/dev/null || continue

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No process is lost between its parent's fork and its place in the database, or between
-# two of its programs, however the machine schedules them: the ledger tells of it at least.
+# No process is lost between its parent's fork and its place in the database, or between two of its
+# programs, for any scheduling. At least the ledger counts it.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # ledger FILE: its lines of recording, "KIND|VALUE".
@@ -100,6 +100,6 @@ holds refused.db 2 'SELECT count(*) FROM process WHERE end_ns IS NOT NULL'
 "$MEMLAG" record $SIM --no-heap -o killed.db -- sh -c 'sh -c "kill -s SEGV \$\$"; sh -c "exit 3"; true' >out 2>err
 [ "$(ledger killed.db)" = "processes ended by a signal|1" ] || fail "killed: $(ledger killed.db)"
 says '1 process ended by a signal'
-# The command's own end is told already.
+# Another message already covers the end of the command.
 "$MEMLAG" record $SIM --no-heap -o own.db -- sh -c 'kill -s SEGV $$' >out 2>err || :
 [ -z "$(ledger own.db)" ] || fail "own: $(ledger own.db)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Source clock: time goes to the line of the load that waited, with the object where the
-# address can be known; running processes and CPUs; the target is as without us.
+# Source clock: time goes to the line of the load that waited, with the object if its address can be
+# known. It covers running processes and CPUs, and the target runs as without memlag.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # record DB ARGUMENT...: quietly, with the target's status.
@@ -132,7 +132,7 @@ expect "the same of rows for programs" "$("$MEMLAG" report --by interval --forma
         { ns += $column["stall_ns"]; samples += $column["samples"]; share += $column["latency_share"] }
         END { printf "%d %.0f %.3f", samples, ns, share * all }')" "$(answer loads.db "
         SELECT printf('%d %d %d.000', sum(stall_ns > 0), sum(stall_ns), sum(stall_ns > 0)) FROM sample")"
-# Stores that the store buffer has no room for are what the program waits at.
+# The program waits at stores for which the store buffer has no room.
 program stores <<'END'
 static __attribute__((noinline)) void scatter(unsigned long *to, long steps)
 {
@@ -221,7 +221,7 @@ stacks_of stacks.db | grep -qx "leaf middle outer main" || fail "stacks: $(stack
 
 # ---- stacks as data --------------------------------------------------------------------
 
-# Five threads in all, of which four began on stacks of their own, two after two had ended.
+# Five threads in all. Four began on separate stacks, two of them after two had ended.
 program workers -fomit-frame-pointer <<'END'
 static __attribute__((noinline, noipa)) long sum(const long *rows, int count)
 {
@@ -303,8 +303,8 @@ record mallocs.db --no-heap -- ./mallocs || fail "$(cat err)"
 expect "without the tracker" "$(in_tracker mallocs.db)" 0
 "$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
 ! grep -q "heap tracker" head.txt || fail "a tracker that was not there: $(cat head.txt)"
-# Samples are of all the time on CPUs, at loads or not. Decimals are as near as they are
-# written: of two programs each may round a half to its own side.
+# Samples cover all time on CPUs, at loads or not. Decimals are as exact as their digits: two
+# programs may round a half differently.
 said=$(sed -n 's/.* \([0-9]*\) timer samples, which stand for \([0-9.]*\) s on CPUs.*; \([0-9]*\) of them (\([0-9]*\)%) at loads.*/\1 \3 \2 \4/p' head.txt)
 expect "samples in the report, and those at loads" "${said% * *}" "$(answer mallocs.db "
         SELECT printf('%d %d', count(*), sum(stall_ns > 0)) FROM sample")"
@@ -330,8 +330,8 @@ in_vdso="SELECT count(*) FROM sample_view WHERE module = '[vdso]'"
 if [ "$(answer clocks.db "$in_vdso")" -lt 20 ]; then
         echo "record_clock: SKIPPED: names in the vdso: reading the clock is a system call here" >&2
 else
-        # The one function of the vdso that the C library's is said to call: vdso(7). What
-        # that calls in turn, as some clocks of virtual machines do, has no symbol.
+        # vdso(7) names one function that the C library calls. Functions below it, as for some
+        # clocks of virtual machines, have no symbol.
         holds clocks.db 0 "$in_vdso \
                 AND coalesce(function, '') NOT IN ('__vdso_clock_gettime', '[vdso]')"
         named=$(answer clocks.db "$in_vdso AND function = '__vdso_clock_gettime'")
@@ -346,7 +346,7 @@ else
         done
 fi
 
-# ---- never by itself, and what it refuses --------------------------------------------
+# ---- never chosen by default, and its refusals ---------------------------------------
 
 "$MEMLAG" record --force -o auto.db -- true 2>err || fail "$(cat err)"
 grep -q "source clock" err && fail "auto chose the clock"
@@ -408,8 +408,8 @@ holds attached.db 1 "SELECT count(*) > 100 FROM sample_view
 holds attached.db "process $pid" "SELECT value FROM run WHERE key = 'command'"
 holds attached.db 0 "SELECT count(*) FROM run WHERE key = 'exit_status'"
 
-# Threads that are born while the recorder begins: each begins the next one, so that one
-# that is missed is the end of all that follow. Each then works for 50 ms.
+# Threads that are born while the recorder starts. Each begins the next one: a missed thread ends
+# the sequence. Each then works for 50 ms.
 program births <<'END'
 enum { LINKS = 100 };
 static volatile sig_atomic_t go;
@@ -492,7 +492,7 @@ holds all.db 1 "SELECT count(*) > 10 FROM sample JOIN thread USING (thread_id)
 holds all.db complete "SELECT value FROM run WHERE key = 'state'"
 holds one.db 0 "SELECT group_concat(DISTINCT cpu) FROM sample"
 
-# A timer that never fired: the report is still that of a timer, not of latencies.
+# If the timer never fired, the report is still about time, not latencies.
 "$MEMLAG" record --force -o none.db --source clock --freq 1 true 2>err || fail "$(cat err)"
 "$MEMLAG" report -v none.db >none.txt
 grep -q " timer samples, " none.txt || fail "no timer's report: $(cat none.txt)"

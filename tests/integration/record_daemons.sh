@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A command that ends while processes of it live on: memlag says how many, or records them
-# to their end, under the simulated PMU and a timer.
+# A command ends while its processes live on: memlag reports their number, or records them to their
+# end, under the simulated PMU and a timer.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-# A daemon as servers make them: forked twice, in a session of its own, without any
-# descriptor. Its parent ends with 5. It works for a while, and at the end writes to DONE.
+# A daemon like a server's: forked twice, in a new session, without any descriptor. Its parent ends
+# with 5. It works for a while, and at the end writes to DONE.
 program daemon <<'EOT'
 static int work(char **argv)
 {

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The CPU's own samples, where this machine has them: a chain of loads from memory, of which
-# it is known what line waits and where its data is. Elsewhere the source is refused with
-# its reason, and nothing is run.
+# The CPU's own samples, if this machine has them: a chain of loads from memory, whose waiting line
+# and data location are known. Elsewhere the source is refused with its reason, and nothing runs.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" doctor --format json >doctor.json || true

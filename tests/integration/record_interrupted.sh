@@ -36,9 +36,9 @@ has_samples()
         [ "$(answer "$1" 'SELECT count(*) FROM sample')" -gt "$2" ]
 }
 
-# ---- no file of the engine's can be left anywhere ----
-# Where none can be made, the target runs all the same, and reads its own command line and
-# auxiliary vector as without memlag.
+# ---- Valgrind can leave no file anywhere ----
+# If no file can be made, the target runs all the same. It reads the same command line and auxiliary
+# vector as without memlag.
 TMPDIR=$PWD/no-such-directory "$MEMLAG" record $SIM -o nowhere.db -- \
         cat /proc/self/cmdline >cmdline 2>err || fail "without a temporary directory: $(cat err)"
 [ "$(tr '\0' ' ' <cmdline)" = "cat /proc/self/cmdline " ] || fail "its command line: $(cat cmdline)"
@@ -100,9 +100,9 @@ for seconds in 2 20 200; do # on a busy machine the first may be over before it 
         ! has_samples part.db 1000 || break
 done
 
-# ---- samples and cycles cover the same time, however the recording ends ----
-# The only interval is not whole: it goes on until the last sample, and has every page
-# fault of the samples.
+# ---- samples and cycles cover the same time, in any end of the recording ----
+# The only interval is incomplete. It lasts until the last sample, and has every page fault of the
+# samples.
 ends 137 "$MEMLAG" record $SIM --interval 10000 -o cut.db -- ./busy 2 9 >out
 for end in part cut; do
         holds $end.db '1|1' "
@@ -161,8 +161,8 @@ holds tty.db 2 "SELECT value FROM run WHERE key = 'signal'"
 holds tty.db complete "SELECT value FROM run WHERE key = 'state'"
 says 'busy\.c:' out
 
-# ---- Ctrl-Z on a terminal: the job stops and goes on as the command alone ----
-# One process does what a shell does, the other one is the terminal.
+# ---- Ctrl-Z on a terminal: the job stops and continues like the command alone ----
+# One process acts as the shell, the other one as the terminal.
 cat >stop.py <<'END'
 import os, pty, signal, sys
 
@@ -208,7 +208,7 @@ python3 stop.py "$MEMLAG" record --source clock -o ignored.db -- \
         sh -c "trap '' TSTP; exec ./busy 20" >out
 ! grep -q stopped out && grep -q 'status 0' out || fail "Ctrl-Z that is ignored: $(cat out)"
 
-# ---- Ctrl-C at any moment of the start: it is said, or the recording is whole ----
+# ---- Ctrl-C at any moment of the start: a message, or a whole recording ----
 for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; do
         rm -f early.db*
         status=0
@@ -228,7 +228,7 @@ for delay in 0.001 0.003 0.005 0.007 0.01 0.013 0.016 0.02 0.03 0.05 0.08 0.12; 
         fi
 done
 
-# ---- memlag is killed: the target runs on, the database holds what was written ----
+# ---- memlag is killed: the target runs on, the database has the rows written so far ----
 "$MEMLAG" record $SIM -o killed.db -- ./busy >killed.out 2>err &
 memlag=$!
 until_true has_samples killed.db 100
@@ -252,7 +252,7 @@ until_true [ ! -e /proc/${target% } ]
         ends 1 "$MEMLAG" record $SIM --period 2 -o full.db -- ./busy 3 >out
 )
 grep -qx ready out || fail "full disk: the target said: $(cat out)"
-# Beside what is said of the model at each start.
+# Besides the lines about the model at each start.
 [ "$(grep -vc -e 'all numbers are modelled' -e ': the model is ' err)" -eq 1 ] ||
         fail "not one line on the full disk: $(cat err)"
 says 'goes on without being recorded'
@@ -283,7 +283,7 @@ if unshare -rm true 2>/dev/null; then
                 rm -f full.db*
                 cp small/full.db* .' || fail "no room: $(cat err)"
         kept_reason full.db 'no space left on the device'
-        # What fits is kept, in the file itself; the last of it alone is lost, and counted.
+        # The rows that fit are in the file itself; only the last ones are lost, and counted.
         [ "$(cat files)" = full.db ] || fail "no room: beside the file: $(cat files)"
         holds full.db 1 'SELECT page_count * page_size > 1048576 FROM pragma_page_count, pragma_page_size'
         holds full.db ok 'PRAGMA integrity_check'

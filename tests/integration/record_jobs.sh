@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Parallel jobs: each rank records a file of its own, by a launcher's variables and by a
-# job of MPI, which ends as it would without memlag.
+# Parallel jobs: each rank records a separate file, by a launcher's variables and by an MPI job,
+# which ends as without memlag.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 unset OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS
@@ -70,7 +70,7 @@ for source in sim clock; do
         done
         holds memlag.0.db 1 "SELECT count(*) > 20 FROM sample_view WHERE function = 'work'"
         holds memlag.1.db 0 "SELECT count(*) FROM sample_view WHERE function = 'work'"
-        # Waiting is told as such where samples are of time.
+        # If samples measure time, the report calls the waits of a rank waiting.
         [ $source = sim ] ||
                 [ "$(for rank in 0 1; do
                         answer memlag.$rank.db "SELECT total(sample_ratio) > 0.5 FROM library_view

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What becomes of record's messages, its file and its status where something is amiss with
-# them: a reader that goes, a long name, a file that is replaced or removed, an engine that
-# dies.
+# record's messages, file and status in bad conditions: a reader that closes, a long name, a file
+# that is replaced or removed, a Valgrind that dies.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -14,7 +13,7 @@ record="$MEMLAG record --source sim --no-heap"
 holds piped.db complete "SELECT value FROM run WHERE key = 'state'"
 holds piped.db 1 'SELECT count(*) > 0 FROM line_finding'
 
-# ---- a name for which SQLite has no room beside the database ----
+# ---- a name that leaves SQLite no room for its suffixes ----
 name=$(printf 'n%.0s' {1..250})
 refuses 1 'longer than 247 bytes' $record -o "$name" -- true
 [ ! -e "$name" ] || fail "a name of 250 bytes leaves a file"

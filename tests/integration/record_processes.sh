@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Processes, threads and kinds of programs: the rows are what the program was written
-# to do.
+# Processes, threads and kinds of programs: the rows equal the actions in the program's source.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 program pie -fPIE -pie <<'END'
@@ -59,9 +58,9 @@ for kind in pie fixed stripped static; do
         holds $kind.db 3 'SELECT count(*) FROM process WHERE parent_process_id = 1'
         holds $kind.db 6 'SELECT count(*) FROM thread WHERE process_id = 1'
         holds $kind.db 1 'SELECT count(*) FROM thread WHERE process_id = 2'
-        # Each of the eight walks misses L2 with 49152 lines in each of its last three rounds
-        # (in the first the kernel has just zeroed their pages), and one load of 50 is sampled:
-        # 2949 of a thread. Others have next to none.
+        # Each of eight walks misses L2 with 49152 lines in each of its last three rounds (before
+        # the first, the kernel has just zeroed their pages). One load of 50 is sampled: 2949 a
+        # thread. Other threads have few.
         holds $kind.db 8 'SELECT count(*) FROM (SELECT 1 FROM sample WHERE latency_cycles > 0 GROUP BY thread_id
                            HAVING count(*) BETWEEN 2890 AND 3040)'
         # Every sample's instruction is in a mapping of that time.
@@ -91,14 +90,14 @@ holds turns.db 1 "SELECT max(start_ns) >= min(end_ns) FROM process
 holds none.db 0 'SELECT count(*) FROM allocation'
 holds none.db 0 "SELECT count(*) FROM ledger WHERE stage = 'record'"
 
-# A script is its interpreter; what it pipes together is recorded too.
+# A script runs as its interpreter; the programs of its pipes are recorded too.
 printf '#!/bin/sh\nseq 1000 | sort -n | tail -n 1\n' >script
 chmod +x script
 expect "the script's output" "$("$MEMLAG" record $LOADS -o script.db -- ./script 2>err)" 1000
 holds script.db 1 "SELECT count(*) FROM process WHERE executable LIKE '%/sort'"
 
-# What the command leaves behind goes on, and is counted. (Where it has not begun when the
-# command ends, record_children.sh.)
+# Processes that outlive the command continue, and are counted. (record_children.sh tests one that
+# has not begun when the command ends.)
 mkfifo done
 "$MEMLAG" record $LOADS -o left.db -- sh -c '{ echo >begun; cat done >/dev/null; } &
         echo $! >left; while [ ! -s begun ]; do :; done' 2>err
@@ -136,8 +135,8 @@ holds late.db 12 'SELECT count(DISTINCT process_id) FROM allocation
                   WHERE process_id > 1 AND size_bytes = 1048576'
 holds late.db 0 "SELECT count(*) FROM ledger WHERE stage = 'record'"
 
-# Processes in a PID namespace of their own, where memlag has no number and other
-# processes have those of ours, are recorded to the end.
+# Processes in a separate PID namespace are recorded to the end. memlag has no number there, and
+# other processes have the numbers of ours.
 if unshare -rpf --mount-proc true 2>/dev/null; then
         "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o alone.db -- ./pie 2>err
         "$MEMLAG" record $LOADS --period 10 --ldlat 1 -o space.db -- unshare -rpf --mount-proc ./pie \
@@ -149,13 +148,13 @@ if unshare -rpf --mount-proc true 2>/dev/null; then
         [ "$found" -gt $((wanted - wanted / 100)) ] || fail "PID namespace: $found samples, $wanted outside"
         holds space.db 1 "SELECT count(*) >= 1 FROM process WHERE pid = 1"
         holds space.db 0 'SELECT count(*) FROM process WHERE end_ns IS NULL'
-        # unshare, its child, the program that becomes, and the four images that come of it.
+        # unshare, its child, the program after its exec, and four images from it.
         holds space.db 7 'SELECT count(*) FROM process'
 else
         echo "record_processes: SKIPPED: no PID namespaces here (unshare -rpf --mount-proc)" >&2
 fi
 
-# A program with rights of its own runs as it does alone, though unrecorded.
+# A set-user-ID program runs as alone, but is not recorded.
 program rights <<'END'
 int main(void)
 {
@@ -194,9 +193,8 @@ else
         echo "record_processes: SKIPPED: no chroot here (unshare -r chroot)" >&2
 fi
 
-# A program that wants to forbid itself system calls cannot, which it is told (status 3),
-# and goes on; a process that shares its parent's memory cannot be simulated, and that is
-# said.
+# A program cannot forbid itself system calls: its call fails (status 3), and it continues. A
+# process that shares its parent's memory cannot be simulated; a message says so.
 "$CC" -D_GNU_SOURCE -O1 -fno-builtin -o forbids "$SOURCE_DIR/tests/integration/heap/forbids.c"
 for way in prctl syscall strict; do
         ends 3 "$MEMLAG" record $LOADS --force -o forbids.db -- ./forbids $way >out
@@ -259,9 +257,8 @@ for way in /proc/self/exe /proc/thread-self/exe number vfork; do
         [ "$way" != vfork ] || images=3 # its child is one before and one after
         holds again.db $images "SELECT count(*) FROM process WHERE executable LIKE '%/again'"
 done
-# Files that are executed by a descriptor: with a name or without one, as in memory or
-# removed, whether the descriptor closes at the exec or not, and by each way to it. The
-# program sees no descriptor more than alone.
+# Files executed by a descriptor, in each way: with or without a name (in memory or removed), and
+# with descriptors that close at the exec or stay. The program sees no more descriptors than alone.
 program by_fd <<'END'
 static int copy_to(int to)
 {
@@ -330,7 +327,7 @@ printf '#!/bin/sh\nread name </proc/$$/comm && echo $name && cat /proc/self/comm
 chmod +x named.sh
 expect "names" "$("$MEMLAG" record $LOADS --no-heap -o named.db -- ./named.sh 2>err | tr '\n' ' ')" 'named.sh cat '
 
-# A library that is removed or replaced as soon as it is loaded keeps its own build-id.
+# A library that is removed or replaced just after it was loaded keeps its build-id.
 cat >walk.c <<'END'
 int walk(volatile int *from, int count)
 {
@@ -389,9 +386,9 @@ for way in 'ulimit -Ss 8192; exec ./deep 6' 'ulimit -Ss 8192; exec ./deep 10' \
                 sh -c "ulimit -c 0; $way"
 done
 
-# Programs that cannot load the heap tracker, as they have another C library or none that
-# is loaded, and whose allocators have no names: they run, see nothing of it, and the ledger
-# counts them.
+# Programs that cannot load the heap tracker, because they have another C library or no dynamic one,
+# and whose allocators have no names. They run without noticing the tracker, and the ledger counts
+# them.
 program variables <<'END'
 int main(int count, char **arguments)
 {

@@ -38,9 +38,9 @@ ends 0 timeout 600 "$MEMLAG" record $SIM -o crowd.db -- ./crowd >out
 expect "what the program says" "$(cat out)" all
 holds crowd.db 2501 "SELECT count(*) FROM thread"
 
-# Threads that work side by side do so in the model too, however long the machine lets one
-# wait for a processor: here the second has the lowest priority on a CPU with other work, so
-# that it is taken from it where it comes to the barrier, or not given back to it after.
+# Threads that work side by side do so in the model too, although the machine lets one wait for a
+# processor. Here the second thread has the lowest priority on a busy CPU. It loses the CPU when it
+# comes to the barrier, or does not get it back after.
 program side_by_side <<'EOF'
 enum { WORDS = 1 << 18, PASSES = 2 }; /* beyond L2 */
 
@@ -124,8 +124,8 @@ holds yielding.db 1 "SELECT sum(value) * 1000.0 / ((SELECT value FROM machine WH
         * (SELECT value FROM run_info WHERE key = 'duration_ns')) >= 1.5
         FROM reading JOIN counter USING (counter_id) WHERE name = 'cpu_clk_unhalted.thread'"
 
-# Names that a thread gives itself, or its creator gives it, or a child takes for itself; a
-# thread without its own has its creator's.
+# Names that a thread gives itself, gets from its creator, or takes in a child. A thread without a
+# name has its creator's.
 cat >names.c <<'EOF'
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -15,8 +15,8 @@ grep -A1 '^ *latency ' out | tail -1 | grep -q '87.7%.* dram-contention .*stream
         fail "stream.c:10 is not the first line"
 expect "colours in a pipe" "$(grep -c "$(printf '\033')" out || true)" 0
 
-# note SQL PRESENT [ABSENT [OPTION...]]: with SQL's change the report has the words PRESENT, and
-# has not those of ABSENT. (Patterns of grep, where a line may end at each blank.)
+# note SQL PRESENT [ABSENT [OPTION...]]: after SQL's change the report has the words PRESENT, and
+# not the words ABSENT. (Patterns of grep; a line may end at each blank.)
 note()
 {
         changed memlag.db note.db "$1"
@@ -28,7 +28,7 @@ note()
 }
 by_line=latency # in every table of lines
 
-# Of a model that is not the machine that recorded that is said, and where the caches decide.
+# The report says if the model is not the recording machine, and if the caches make the difference.
 other="INSERT INTO run VALUES ('sim_preset', 'made-up'), ('host_cpu', 'Real 1'), ('host_calibrated', 0);
         INSERT INTO machine VALUES ('l3_bytes', 41943040, 'bytes', 'preset made-up'),
                 ('host_l3_bytes', 4194304, 'bytes', 'calibration');
@@ -47,7 +47,7 @@ expect "the first line of a changed model" "$(
         note "INSERT INTO run VALUES ('sim_set', 'dram.latency_ns=200 dtlb.ways=2'), ('sim_detail', 'full')" $by_line
         "$MEMLAG" report -v note.db | head -1)" \
         "memlag: modelled by the simulated PMU (made-up with dram.latency_ns=200 dtlb.ways=2), without prefetchers, not measured: ./made-up --quick"
-# With caches only no load waits for a value: nothing is said of what overlaps.
+# If only caches are simulated, no load waits for a value: there is no statement about overlap.
 analyzed_change memlag.db caches.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
 "$MEMLAG" report -v caches.db | tr '\n' ' ' >caches
 for words in "caches only, without what waits for what" "Contention: not known with caches only" "97% dram," \
@@ -66,7 +66,7 @@ for by in line function object caller allocation type thread interval phase; do
         says "stands for:.* $by\>" help
 done
 
-# What the verdicts with a tenth of the latency or more mean, and what was full.
+# Explains the verdicts with a tenth of the latency or more, and the full resources.
 line_10="UPDATE line_finding SET verdict = 'in-core' WHERE line = 10"
 note "" 'dram-contention: DRAM bandwidth was short' ' dram-latency: '
 note "$line_10; INSERT INTO counter (counter_id, name, unit)
@@ -118,9 +118,9 @@ note "$cached; $fields" "--by type' shows which fields"
 note "$fields" '10.0% of the latency has no type, most of it at stream\.c:10: ' '' --by type
 note "$fields; UPDATE field_finding SET latency_share = 0.995" struct 'has no type' --by type
 
-# Latency is not time: said where loads overlap, with what to do about it. 228 000 cycles of
-# latency, each of 100 loads, of 72 080 000: 31.6 %. What a counter says of the time lost is told
-# beside that where it is less; where loads overlap in any case.
+# "Latency is not time" appears if loads overlap, with a remedy. 228 000 cycles of latency, each of
+# 100 loads, of 72 080 000: 31.6 %. A counter's smaller figure for the lost time appears beside it.
+# It always appears if loads overlap.
 overlap='latency is not time; record time with'
 alone="UPDATE run SET value = 100 WHERE key = 'period_loads'"
 idle="INSERT INTO counter (counter_id, name, unit) VALUES (99, 'cycle_activity.stalls_l1d_pending', 'cycles');
@@ -134,15 +134,15 @@ note "$idle, 36040000)" 'For 50\.0% of the cycles the core did nothing' 'ended b
 by_turns="Threads that write to each other's lines"
 note "$idle, 36040000)" $by_line "$by_turns"
 note "$idle, 36040000); UPDATE line_finding SET verdict = 'sharing' WHERE line = 10" "$by_turns"
-# Loads that ask for several lines at a time need not be made independent of each other: walk's
-# samples from DRAM, 210 cycles and 1000 loads each, ask for 0.3 lines at a time, or for 2.
+# Loads that already request several lines at a time need no advice to overlap. walk's samples from
+# DRAM, 210 cycles and 1000 loads each, request 0.3 lines at a time, or 2.
 already='dram-latency: .* 2\.[0-9] such misses overlap already'
 note "" dram-latency 'overlap already' -S walk
 note "UPDATE line_finding SET dram_samples = 700 WHERE line = 20" "$already" '' -S walk
 # DRAM at its limit is not called idle where LMRL is low.
 note "UPDATE interval SET contended = 0" \
         'Contended: none of 10 intervals\. In 4 intervals DRAM was near its limit\. '
-# Of a program that hardly waits nothing is to be gained: no advice, whatever the verdicts.
+# A program that hardly waits gets no advice, for any verdicts.
 hardly="UPDATE run SET value = 10 WHERE key = 'period_loads'; UPDATE interval SET contended = 0, bound = 'compute' WHERE contended = 1;
         DELETE FROM reading WHERE counter_id IN (SELECT counter_id FROM counter WHERE name LIKE '%full%' OR name LIKE 'resource_%')"
 note "$hardly; $idle, 720800)" \
@@ -269,8 +269,8 @@ grep -q '^dram-latency: ' out || fail "no advice on the chosen line's verdict"
 grep -q '^Only function nosuch: no sample was there\.$' out || fail "a choice of nothing is not told"
 ! grep -qe '^dram-[a-z]*: ' -e '^latency: ' -e '^ *latency  ' out || fail "words on a choice of nothing"
 refuses 2 'choose with --by=line, function, object or type' "$MEMLAG" report -v --by thread -S walk
-# At most ten first lines, whatever there is to say, none of them much wider than 100 columns
-# but the first and the last; the first place, and where to read on, stay.
+# At most ten lines precede the table, none much wider than 100 columns but the first and the last.
+# The first line with the slowest location, and the pointer to further reading, stay.
 changed memlag.db crowded.db "
         DELETE FROM run WHERE key IN ('state', 'signal', 'failure', 'calibration_poor', 'command');
         INSERT INTO run VALUES ('state', 'recording'), ('signal', 9), ('calibration_poor', 'it is old'),
@@ -309,7 +309,8 @@ done
 
 ends 2 "$MEMLAG" report --summary --format=json
 
-# Of objects and types those that the chosen code accessed, with their figures of all code.
+# The report lists objects and types that the selected code accessed, with their figures of all
+# code.
 analyzed_change memlag.db touched.db "INSERT INTO module VALUES (9, '/lib/other.so', NULL);
         UPDATE code_location SET module_id = 9 WHERE location_id = 2;
         INSERT INTO data_type VALUES (1, 'struct order', 64), (2, 'struct ring', 16);
@@ -339,8 +340,8 @@ expect "threads" "$(sqlite3 -separator ' ' :memory: ".import --csv threads.csv r
 100 103 worker 220 126 258.6 100 25.0
 100 104 worker 220 126 258.6 100 25.0"
 
-# What the counters do not tell is no 0; a row of fast loads alone has none, in a run of
-# which they tell something.
+# Unknown counts are not shown as 0. A row with only fast loads has none, even in a run that has
+# some.
 untold()
 {
         analyzed untold.db "$1; UPDATE sample SET latency_cycles = 20
@@ -438,7 +439,7 @@ for by in line function object caller type thread; do
 done
 "$MEMLAG" annotate -i levels.db stream >out
 says '% *400 *- *500 ' out
-# Of those that tell it all are DRAM's, however few these are.
+# All samples with a known level are DRAM's, however few.
 analyzed levels.db "UPDATE data_source SET level = 'NA' WHERE level <> 'DRAM';
         UPDATE sample SET data_source_id = (SELECT data_source_id FROM data_source
                 WHERE level = 'NA' AND op = 'load') WHERE ip = 0x401010 AND sample_id % 2"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_in.sh DIR SCRIPT: run SCRIPT, of the shell or of Python, in an empty directory DIR,
-# without what the user has calibrated. $SIM has record's options for a simulated CPU that is
-# the same on every machine, and $LOADS those for tests of what loads access.
+# run_in.sh DIR SCRIPT: run SCRIPT, of the shell or of Python, in an empty directory DIR, without
+# the user's calibration. $SIM has record's options for a simulated CPU that is the same on every
+# machine, and $LOADS the options for tests of loads' targets.
 set -eu
 rm -rf "$1"
 mkdir -p "$1"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Functions of optimised Rust that each read one field of what a vector holds: what is said
-# of a read is that field, and most is said. The parts of a vector that keep its memory are
-# compiled without the type of its items.
+# Functions of optimised Rust that each read one field of a vector's content. Each reported field is
+# right, and most reads have one. The parts of a vector that hold its memory are compiled without
+# the type of its items.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # A rustc may be there that only stands for one that is not installed.
@@ -80,8 +80,8 @@ fn main() {
 }
 END_OF_RUST
 
-# check FUNCTION FIELD...: what is said of the blocks that FUNCTION reads is one of these,
-# with the type it is in; the first is read, and at least nine in ten of the samples have one.
+# check FUNCTION FIELD...: the fields reported for the blocks that FUNCTION reads are among these,
+# with their type. The first one is read, and at least nine in ten samples have a field.
 check()
 {
         function=$1

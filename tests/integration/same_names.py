@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Functions of one name in one program, which the program is made of so that each has loads:
-static ones of several files, also inlined and without debug information, overloads, lambdas.
-They are told apart everywhere in the same way, and where the name alone tells it stays."""
+"""Functions of one name in one program, and each has loads: static functions of several files, also
+inlined and without debug information, overloads, lambdas. All commands distinguish them alike; a
+name that is unique stays."""
 import csv
 import os
 import pathlib
@@ -159,7 +159,7 @@ def record(program, *arguments):
 
 
 def functions(database, table="function_finding"):
-    """Those of the program, without the linker's and the C library's."""
+    """Only the program's functions, without the linker's and the C library's."""
     rows = sqlite3.connect(database).execute(
         f"SELECT DISTINCT function FROM {table} WHERE module NOT LIKE '%.so%'"
         " AND function NOT LIKE '\\_%' ESCAPE '\\' AND function NOT LIKE '%@plt'").fetchall()
@@ -193,16 +193,16 @@ def check_statics():
     for program in ("named", "dwarf4"):
         database = record(program)
         check_views(database, wanted)
-    # What optimisation at link time leaves of them.
+    # The functions that remain after link-time optimisation.
     expect(functions(record("linked")) & wanted, {
         "cmp (a.c)", "cmp (b.c)", "walk (a.c)", "walk (b.c)", "only_a", "only_b",
         "init (x/deep.c)", "init (y/deep.c)", "helper"}, "linked")
     merged = functions(record("merged"))
     assert {"cmp (a.c)", "cmp (b.c)", "only_a", "only_b"} <= merged, merged
-    # One of them alone is called the same where symbols tell of the other.
+    # One of them alone has the same name, because symbols name the other one.
     alone = functions(record("named", "alone"))
     assert {"cmp (a.c)", "only_a", "helper"} <= alone and "cmp" not in alone, alone
-    # The plain name chooses all of them.
+    # The plain name selects all of them.
     annotated = run(MEMLAG, "annotate", "-i", "named.db", "cmp")
     assert "cmp (a.c)" in annotated and "cmp (b.c)" in annotated, annotated
     chosen = run(MEMLAG, "report", "--by", "function", "-S", "cmp", "named.db")
@@ -235,7 +235,7 @@ def check_cxx():
                    "sum(line const&, long)", "sum(line&, double)", "main::local::sum",
                    "main::" + at(inlined), "main::" + at(copied),
                    "main::" + at(outer) + "::" + at(inner)}, "C++")
-    # One of them alone is called the same, and is compared with itself.
+    # One of them alone has the same name, and diff compares it with itself.
     alone = functions(record("over", "alone"))
     assert "sum(line const&, long)" in alone, alone
     assert "scan<long>(long const*, long)" in alone, alone
@@ -250,13 +250,12 @@ def check_cxx():
 
 
 def frames(database):
-    """All that samples were in, and what is inlined there, by the addresses' functions."""
+    """All functions with samples, and the functions inlined there, by address."""
     return functions(database, "caller_view") | functions(database)
 
 
 def check_spaces():
-    """What only one file knows has its scopes in its name, as nm tells of what is not
-    inlined."""
+    """A local name includes its scopes, as nm shows them for functions that are not inlined."""
     symbols = {line.split(maxsplit=2)[2] for line in run("nm", "-C", "spaces").splitlines()
                if " t " in line}
     for name in SPACED:

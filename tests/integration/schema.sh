@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doc/schema.md describes the columns of a recorded database: all of them, in their
-# order, and no others.
+# doc/schema.md describes all columns of a recorded database, in their order, and no others.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 "$MEMLAG" record $SIM -o run.db -- true
@@ -37,7 +36,7 @@ awk '/^### / { table = $2; next }
 [ "$(wc -l <real)" -gt 100 ]
 diff -u documented real
 
-# Every kind of the ledger is explained: what the code says is missing, as it says it.
+# Every kind of the ledger is explained, in the words of the code.
 cd "$SOURCE_DIR"
 {
         grep -rhoE '(sink_loss|loss|count)\((sink|[a-z_>-]*(->sink|deliver|import|images)), *"[^"]*"' profiler |

@@ -45,7 +45,7 @@ SAMPLE = """(SELECT v.*, s.retire_latency_cycles AS stall, p.process, p.executab
 
 
 def check(condition, *options):
-    """All commands with OPTIONS are about the samples for which CONDITION holds."""
+    """All commands with OPTIONS show the samples for which CONDITION holds."""
     count = ask(f"SELECT count(*) FROM {SAMPLE} WHERE {condition}")
     assert count > 50, (condition, count)
     for kind in KINDS:
@@ -123,7 +123,7 @@ shown = json.loads(subprocess.run([MEMLAG, "diff", "--format", "json", "--by", "
 inside = ask(f"SELECT count(*) FROM {SAMPLE} WHERE {WITHIN.format(**first)} AND NOT is_fault")
 assert sum(row["samples_before"] for row in shown["rows"]) == inside, shown
 assert {row["verdict"] for row in shown["rows"]} <= {"no-difference", "too-few-samples"}, shown
-# ---- what held up the program is of the cycles of the selected threads ----
+# ---- stalled time is a part of the selected threads' cycles ----
 OWN = f"(SELECT thread_id FROM thread JOIN process USING (process_id) WHERE pid = {stroll})"
 cycles = ask(f"""SELECT sum(value) FROM reading JOIN counter USING (counter_id)
                  WHERE name = 'cpu_clk_unhalted.thread' AND thread_id IN {OWN}""")
@@ -137,7 +137,7 @@ period = ask("SELECT value FROM run WHERE key = 'period_loads'")
 same(total(shown["rows"], "fault_ratio"), in_kernel / cycles, "page faults")
 same(total(shown["rows"], "stalled_ratio"), (held_up * period + in_kernel) / cycles, "stalled")
 
-# ---- what holds for all that ran stays, and what was selected is said ----
+# ---- facts about the whole run stay, and the selection is named ----
 limits = [row for row in report("line")["thresholds"] if row["name"] != "stall_limit_cycles"]
 shown = report("line", "--pid", str(forked))
 assert [row for row in shown["thresholds"] if row["name"] != "stall_limit_cycles"] == limits

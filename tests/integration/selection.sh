@@ -4,7 +4,7 @@
 # sums over the samples themselves, made by sqlite3; all kinds of report agree.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-# ---- a script that runs two programs, one of them with a forked child and two threads ----
+# ---- a script that runs two programs; one has a forked child and two threads ----
 program stroll -DWALK=stroll <<'EOT'
 #ifndef WALK
 #define WALK walk

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Variables of a frame that the compiler puts at one place, of blocks next to each other and of
-# branches whose calls it merges: samples there have none of their names and types.
+# Variables of a frame that share a stack slot: of adjacent blocks, and of branches whose calls the
+# compiler merges. Samples there have no name or type.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >merged.c <<'END'

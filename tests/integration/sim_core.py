@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counters per step of sim_core's kernels, beside what they have to be."""
+"""Counters per step of sim_core's kernels, compared with the expected ones."""
 import functools
 import heapq
 import os
@@ -33,7 +33,7 @@ PRESET = {  # of the CPU that is simulated, set here so that the test knows them
 }
 
 
-# The kernels that one recording holds, each in a process of its own, by record's options.
+# The kernels of one recording, each in a separate process, by record's options.
 PREDICTED, CACHES = ("--sim-detail", "branches"), ("--sim-detail", "cache")
 SMALL_L3 = ("--sim-set", f"l3.size_bytes={11 << 17}")
 ALIAS_CYCLES = 7
@@ -90,7 +90,7 @@ def baseline(kernel):
 
 @functools.cache
 def recorded(*options, kernel=None):
-    """By kernel: that alone, or those that are recorded together."""
+    """By kernel: this one alone, or all that share a recording."""
     kernels = [kernel] if kernel else TOGETHER[options].split()
     kernels = [*dict.fromkeys(map(baseline, kernels)), *kernels]
     parent, *children = record(kernels, *options)
@@ -108,7 +108,7 @@ def per_step(kernel, *options):
 
 
 def sampled(kernel, *options):
-    """What is sampled of KERNEL's slow loads: see record."""
+    """The samples of KERNEL's slow loads: see record."""
     return recorded_with(options, kernel)[kernel][1:]
 
 
@@ -161,10 +161,10 @@ for renames, kernels in ((1, {"count-4": through + 4, "count-alike": 4,
 assert per_step("count-early")[CYCLES] <= PRESET["l1d.latency_cycles"], "a stored value that was there long before"
 assert per_step("count-4", *CACHES)[CYCLES] <= through, "chains through memory take their time with caches only"
 
-# Chains behind loads that need nothing of each other overlap as far as there are places to
-# wait in: as long as this counts, which lets instructions issue in their order, four in a
-# cycle, of which each has to find a place, and those of a chain keep it, with the sum behind
-# it, until they execute. Of a step's 32 the second is the load.
+# Independent chains behind loads overlap as far as the scheduler has places. This function computes
+# their time: instructions issue in order, four a cycle, and each needs a place. A chain's
+# instructions and the sum behind it keep their places until they execute. The second of a step's 32
+# instructions is the load.
 def chains(places, latency, steps=200):
     slots = PRESET["core.issue_width"]
     now, leaving, ends = 0, [], []
@@ -183,8 +183,8 @@ def chains(places, latency, steps=200):
     return (ends[-1] - ends[steps // 2]) / (steps - 1 - steps // 2) / slots
 
 
-# By default the share of a loop's instructions that wait stands for that, without the time
-# in which they execute: it is exact for slow loads.
+# By default the share of a loop's instructions that wait stands for that, without their execution
+# time: it is exact for slow loads.
 for detail, places, latency in (("branches", 50, l3), ("branches", 100, l3),
                                 ("branches", 4096, l3), ("full", 60, 800), ("full", 110, 800)):
     options = ("--sim-detail", detail, "--sim-set", f"l3.latency_cycles={latency}",
@@ -194,8 +194,8 @@ for detail, places, latency in (("branches", 50, l3), ("branches", 100, l3),
     expect(f"chains, {detail}, {places} places", per_step("chains", *options)[CYCLES],
            chains(places, latency), 0.04)
 
-# Half of the random branches are mispredicted, after each of which come on the average two
-# steps of the generator (a multiplication and an addition), a shift, a mask and the test.
+# Half of the random branches are mispredicted. On average two steps of the generator (a
+# multiplication and an addition), a shift, a mask and the test follow each.
 MISPREDICTED = "br_misp_retired.all_branches"
 never = per_step("branch-never", *PREDICTED)
 assert never[MISPREDICTED] <= 0.01, f"branches never taken: {never[MISPREDICTED]:.3f} mispredicted a step"
@@ -205,11 +205,10 @@ cost = branches[CYCLES] / branches[MISPREDICTED]
 penalty = PRESET["branch.mispredict_cycles"]
 assert penalty + 4 <= cost <= penalty + 12, f"random branches: {cost:.1f} cycles for each wrong prediction"
 
-# With a bit that five multiplications make of the generator: what a branch waits for that
-# is wrong after the one before is that chain, begun behind the penalty, and each step
-# between the two prolongs it by the generator's. Where the bit of the last step decides,
-# its chain ran during the penalty, and of a branch that follows at once only the penalty
-# and the step's 13 instructions are left.
+# Five multiplications make a bit of the generator. A wrong branch waits for that chain, which began
+# behind the previous penalty. Each step between the two adds the generator's time. If the previous
+# step's bit decides, its chain ran during the penalty. If the wrong branch follows at once, only
+# the penalty and the step's 13 instructions remain.
 generator = PRESET["arithmetic.multiply_cycles"] + 1
 begun_behind = penalty + generator + 5 * PRESET["arithmetic.multiply_cycles"] + 1 + generator
 at_once = penalty + 13 / PRESET["core.issue_width"]
@@ -223,9 +222,9 @@ for kernel, expected in (("branch-late", begun_behind),
 expect("calls", per_step("calls", *PREDICTED)[CYCLES], PRESET["fetch.call_cycles"] + 2, 0.03)
 assert per_step("calls")[CYCLES] <= PRESET["fetch.call_cycles"] / 2, "followed without its option"
 
-# A loop comes once a cycle from one line of code, and every second cycle from two, also if an
-# instruction lies in both, and whether branches are followed or not. From a queue that holds
-# it, it comes once a cycle. A step makes eight passes.
+# A loop takes a cycle from one line of code, and two cycles from two lines, also if an instruction
+# lies in both, with and without branch prediction. From a queue that holds it, it takes one cycle.
+# A step makes eight passes.
 for options in ((), PREDICTED):
     for kernel, cycles in (("loop-in-line", 8), ("loop-over-lines", 16)):
         expect(kernel, per_step(kernel, *options)[CYCLES], cycles, 0.03)
@@ -238,8 +237,8 @@ for detail in ((), PREDICTED):
     expect("string-fill", per_step("string-fill", *SMALL_L3, *detail)[CYCLES],
            per_step("vectors-fill", *SMALL_L3, *detail)[CYCLES], 0.1)
 
-# A load waits for stores that have each a part of it, but not for one that has all of it,
-# nor for one that is long past: of 256 instructions four issue in a cycle.
+# A load waits for stores that each cover a part of it. It does not wait for a store that covers all
+# of it, nor for one long ago: four of 256 instructions issue in a cycle.
 parts = per_step("store-parts")[CYCLES]
 expect("a word stored by halves", parts, PRESET["core.unforwarded_cycles"], 0.1)
 halves = per_step("store-halves")[CYCLES]
@@ -272,13 +271,13 @@ assert penalty <= cost <= penalty + 8, f"random branches by default: {cost:.1f} 
 expect("branch-late by default", late[CYCLES] / late[MISPREDICTED], begun_behind, 0.15)
 assert early[CYCLES] <= 0.8 * late[CYCLES], f"a chain under way before the branch: {early[CYCLES]:.1f} cycles a step"
 
-# Where nothing predicts them, nothing is said of it, and nothing waits.
+# Without a predictor there is no count of mispredictions, and nothing waits.
 followed = per_step("branch-random", *CACHES)
 assert MISPREDICTED not in followed and followed[CYCLES] <= branches[CYCLES] / 2, followed
 
-# A repeated string instruction is one instruction and one for each chunk of 32 bytes of what
-# it writes (of what it reads, where it copies), with an access of each; to time and to memory
-# it is a loop of vectors of that length. Each step moves 8 chunks, beyond a small L3.
+# A repeated string instruction counts as one instruction, plus one for each chunk of 32 bytes that
+# it writes (or reads, if it copies), with an access of each. For time and memory it is a loop of
+# vectors of that length. Each step moves 8 chunks, beyond a small L3.
 INSTRUCTIONS = "inst_retired.any"
 for moves in ("fill", "copy"):
     vectors = per_step(f"vectors-{moves}", *SMALL_L3)
@@ -296,16 +295,16 @@ for moves in ("fill", "copy"):
             samples, latency, _ = sampled(f"string-{moves}{way}", *SMALL_L3)
             expect(f"{what}: samples", samples, vector_samples, 0.02)
             expect(f"{what}: mean latency", latency, vector_latency, 0.1)
-# However short it is, it is seen; of no length it is one instruction. The loop around it has
-# as many others of its own in either case.
+# A short one is counted too; one of length 0 is one instruction. The loop around it has the same
+# other instructions in both cases.
 short, none = per_step("string-short"), per_step("string-none")
 expect("short string: loads", short[LOADS] - none[LOADS], 1, 0.01)
 expect("short string: instructions", short[INSTRUCTIONS] - none[INSTRUCTIONS], 1, 0.01)
 assert short[CYCLES] <= none[CYCLES] + 2, f"short string: {short[CYCLES]:.1f} cycles, {none[CYCLES]:.1f} without"
 
-# What the kernel has just written is in L1: a block that read() fills, and each line of a
-# page that is touched for the first time, also where another mapping has been. (A line is 64
-# bytes; no page is in the caches that was flushed.)
+# Lines that the kernel has just written are in L1: a block that read() fills, and each line of a
+# page at its first touch, also where another mapping has been. (A line is 64 bytes; no flushed page
+# is in the caches.)
 MISSES = "mem_load_retired.l1_miss"
 for kernel in ("results", "fresh-stores", "fresh-loads"):
     counted = per_step(kernel)
@@ -328,9 +327,9 @@ for kernel in ("gather-prefetch", "gather-prefetch-forgotten"):
     expect(f"{kernel}: loads", prefetching[LOADS] - without[LOADS], 1, 0.01)
     assert prefetching[CYCLES] <= 0.6 * without[CYCLES], (kernel, prefetching, without)
 
-# Every second step predicts wrongly. The next lines are loaded before the branch is decided,
-# but for those whose address it decides: there a step that is wrong takes memory's latency,
-# which of the others many pass in.
+# Every second step predicts wrongly. The next lines are loaded before the branch is decided, except
+# lines whose address depends on it. A wrong step of the latter takes memory's latency, in which
+# many of the former pass.
 independent = per_step("gather-branch", *PREDICTED)
 dependent = per_step("gather-branch-dependent", *PREDICTED)
 expect("gathers with a branch: mispredicted", independent[MISPREDICTED], 0.5, 0.04)

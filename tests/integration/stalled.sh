@@ -6,7 +6,7 @@
 
 synthetic_database before.db
 cp before.db memlag.db
-# The loads of a stream overlap: 2.8 million cycles. Those of a walk wait, 18 million.
+# The loads of a stream overlap: 2.8 million cycles. The loads of a walk wait: 18 million.
 sqlite3 memlag.db "
         UPDATE sample SET retire_latency_cycles = 0;
         UPDATE sample SET retire_latency_cycles = 7 WHERE ip = 0x401010;
@@ -43,7 +43,8 @@ for format in csv json; do
 done
 "$MEMLAG" report -v | tr '\n' ' ' | grep -q 'was stalled on memory accesses for 28\.9% of the cycles' ||
         fail "the sum is not told"
-# By verdict it is what the rows are in the order of, and so is what is explained first.
+# The sum by verdict uses the same weight as the order of the rows, and so does the first
+# explanation.
 "$MEMLAG" report -v >weighed.txt
 tr '\n' ' ' <weighed.txt | grep -q 'Stalled time by verdict: 87% dram-latency, 13% dram-contention\.' ||
         fail "verdicts have another weight than rows: $(cat weighed.txt)"
@@ -72,11 +73,11 @@ sqlite3 chance.db "UPDATE sample SET retire_latency_cycles = 1000 WHERE sample_i
 "$MEMLAG" analyze chance.db
 first chance.db | grep -q ' walk$' || fail "five samples do not lead: $(first chance.db)"
 "$MEMLAG" report -v chance.db | tr '\n' ' ' >chance.prose
-# Five events of 1000 kilocycles are 6.937 % of the cycles; the interval of 5.03 is 0.4281 to
-# 2.3360 of it.
+# Five events of 1000 kilocycles are 6.937 % of the cycles. The interval of 5.03 events is 0.4281 to
+# 2.3360 of their number.
 says "first row's lies between 3\.0 and 16\.2% with 95 % confidence, and 1 other row may have as much" chance.prose
-# Samples that stand for more cycles than there were (72.0 and 2.8 million of 72.08) have the
-# parts of these that they have of each other.
+# If samples stand for more cycles than there were (72.0 and 2.8 million of 72.08), they share the
+# cycles in their proportion.
 analyzed_change memlag.db beyond.db "UPDATE sample SET retire_latency_cycles = 720 WHERE ip = 0x401020"
 holds beyond.db 1 "SELECT abs(sum(stalled_ratio) - 1) < 1e-9 AND max(stalled_ratio) < 1 AND
         abs(max(stalled_ratio) / sum(stalled_ratio) - 72.0 / 74.8) < 0.001
@@ -104,7 +105,7 @@ for kind in object type; do
 done
 ! "$MEMLAG" report -v lost.db | grep -q 'no data address' || fail "lines are said to need an address"
 
-# Of threads, of which each sample is one's, and in the order of the queries, too.
+# By thread, each sample belongs to one; the queries have the same order.
 "$MEMLAG" report --by thread --format csv >threads.csv
 expect "of the threads" "$(as_csv 'len(it), "%.2f" % sum(100 * float(row["stalled_ratio"]) for row in it)' <threads.csv)" "4 28.86"
 cut -d, -f9 threads.csv | sed 1d | sort -grsc || fail "the order of the threads"

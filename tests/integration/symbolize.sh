@@ -113,8 +113,8 @@ ends 0 "$MEMLAG" symbolize memlag.db >out
 
 sqlite3 memlag.db .dump >first
 
-# Built again, with other lines: the old recording gets no names from it, and keeps those
-# that it has, with what was found by them, until they are given up.
+# The program is built again with other lines. The old recording gets no names from it. It keeps its
+# names and findings until the user gives them up.
 sed 's/^int work/\n\n&/' program.c >longer.c
 recorded=$(readelf -n program | sed -n 's/.*Build ID: //p')
 mv program old
@@ -242,9 +242,9 @@ for state in gone damaged nonsense-info nonsense-abbrev whole; do
         holds linked.db work 'SELECT DISTINCT function FROM location'
 done
 
-# Stubs of the linkage table have the names that objdump has for them, at every byte: with
-# and without binding at start and landing pads, with addresses of functions taken, by ld
-# and, of any kind, without relocation of the program.
+# Stubs of the linkage table have objdump's names, at every byte: with and without binding at start
+# and landing pads, with addresses of functions taken, by ld and, of any kind, without relocation of
+# the program.
 cat >stubs.c <<'END'
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A sample database of one program or library, as if it had been recorded: every segment
-mapped, and a sample at each of the given addresses. And what other readers and memlag say of
-these."""
+"""A sample database of one program or library, as if it had been recorded: every segment is mapped,
+and each given address has a sample. And the answers of other readers and memlag for these
+addresses."""
 import collections
 import os
 import re
@@ -79,7 +79,7 @@ def addr2line(path, addresses):
 
 
 def named(memlag, database, *options):
-    """The same from memlag, which names what is in DATABASE."""
+    """The same from memlag, which names DATABASE."""
     subprocess.run([memlag, "symbolize", *options, database], check=True)
     db = sqlite3.connect(database)
     frames = collections.defaultdict(list)
@@ -120,7 +120,7 @@ def map_segments(db, path, base):
 
 
 def map_kernel(db, path):
-    """As perf tells of it: its text is where it was linked."""
+    """As perf records it: its text is at its link address."""
     code = [(vaddr, in_memory) for _, vaddr, _, in_memory, flags in segments(path) if "E" in flags]
     start = min(vaddr for vaddr, _ in code)
     end = max(vaddr + in_memory for vaddr, in_memory in code)

@@ -58,8 +58,8 @@ def pack(data, claimed=None):
 
 
 def write_program(path, sections, packed=()):
-    """A program of TEXT_BYTES of code, which it has as data too; SECTIONS are its others, by
-    name; PACKED those of them that begin as packed ones do."""
+    """A program with TEXT_BYTES of code, also mapped as data. SECTIONS are its other sections, by
+    name. PACKED are the sections that begin like packed ones."""
     sections = dict(sections)
     body = bytearray(0x1000) + sections.pop(".text", b"\x90" * TEXT_BYTES)
     names = b"\0.text\0"
@@ -101,7 +101,7 @@ LINED_INFO = unit(code_entry(1, TEXT, TEXT_BYTES, bytes(4)))
 
 
 def one_table(version):
-    """Each of 8000 units has the same 200 000 abbreviations, of which it uses the last."""
+    """Each of 8000 units has the same 200 000 abbreviations, and uses the last."""
     table = b"".join(abbreviation(code, VARIABLE) for code in range(2, 200_002))
     units = b"".join(unit(code_entry(1, TEXT + 8 * i, 8), version) for i in range(8000))
     return {".debug_info": units, ".debug_abbrev": pack(table + PLAIN_UNIT + b"\0")}
@@ -116,7 +116,7 @@ def wide_abbreviations():
 
 
 def entries_of_one_byte():
-    """Each of 100 000 entries has 100 000 attributes, which take no byte of it."""
+    """Each of 100 000 entries has 100 000 attributes that take no byte."""
     flags = [NAME, FLAG_PRESENT] * 100_000
     table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
              abbreviation(2, VARIABLE, *flags) + b"\0")
@@ -128,8 +128,8 @@ BAD_UNITS = 4
 
 
 def bad_among_sound():
-    """Units of functions with names, and between them BAD_UNITS with a table of five million
-    abbreviations, of which they use the last."""
+    """Units of functions with names. BAD_UNITS between them have a table of five million
+    abbreviations, and use the last."""
     table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
              abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING) + b"\0")
     long_table = b"".join(abbreviation(code, VARIABLE) for code in range(3, 5_000_000))
@@ -175,8 +175,8 @@ def of_common_part(function):
 
 
 def shared_table():
-    """As compilers make them of a whole program: many small units, and one table of 100
-    abbreviations of 33 bytes, of which each unit uses the first."""
+    """A whole program as compilers make it: many small units, and one table of 100 abbreviations of
+    33 bytes. Each unit uses the first."""
     table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
              abbreviation(2, SUBPROGRAM, *RANGE, NAME, STRING) +
              b"".join(abbreviation(code, VARIABLE, *[LINKAGE_NAME, STRING] * 14)
@@ -210,7 +210,7 @@ def long_paths(count=4000):
 
 
 def indirect(chain):
-    """A function's name is of a form that the name tells, which is of a form that ..."""
+    """The form of a function's name is a form that gives another form, and so on without end."""
     table = (abbreviation(1, COMPILE_UNIT, *RANGE, children=True) +
              abbreviation(2, SUBPROGRAM, *RANGE, NAME, INDIRECT) + b"\0")
     return {".debug_abbrev": table, ".debug_info": unit(
@@ -249,7 +249,7 @@ class Types:
         return start
 
     def structure(self, name, members, parameter=None):
-        """Of MEMBERS, which are (type, bytes); second, its own bytes."""
+        """A type of MEMBERS, which are (type, bytes). Also returns its size."""
         places = list(itertools.accumulate((size for _, size in members), initial=0))
         start = self.put(b"\5" + name + b"\0" + struct.pack("<Q", places[-1]))
         self.put(b"".join(b"\6" + struct.pack("<IQ", kind, place)
@@ -314,7 +314,7 @@ COSTLY = "binary with debug information too costly to read"
 NO_MEMORY = "binary with debug information that there was no memory for"
 RESOLVED = "resolved"
 COMMON, MOVED = common_part()
-# name: sections, which of them are packed, what becomes of functions
+# name: sections, the packed ones among them, and the expected result for functions
 CASES = {
     "one table, DWARF 4": (one_table(4), {".debug_abbrev"}, TOO_MUCH),
     "one table, DWARF 5": (one_table(5), {".debug_abbrev"}, TOO_MUCH),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Functions, lines, inlined calls and variables as an independent reader of DWARF and
-symbols (addr2line and nm of binutils) tells them, for every instruction of programs
-that are built in the ways that matter."""
+"""Functions, lines, inlined calls and variables, compared with an independent reader of DWARF and
+symbols (addr2line and nm of binutils). Every instruction of programs that are built in all relevant
+ways."""
 import os
 import pathlib
 import random
@@ -120,8 +120,8 @@ def separate(path, debug):
 
 
 def compare_split(compiler, version):
-    """Entries in files of their own, and in a package of them: the code is that of a program
-    that has them itself."""
+    """Entries in separate files, and in a package of such files. The code equals a program that
+    contains its entries."""
     name = f"split-{os.path.basename(compiler)}-{version}"
     flags = ("-O2", "-pie", "-fPIE")
     # addr2line does not find clang's inlined calls in DWARF 5, whose ranges have numbers.
@@ -152,9 +152,8 @@ def compare_split(compiler, version):
 
 
 def check_amalgamation():
-    """A program of which nearly all is one unit, with much more lines than entries: it is
-    large enough that units are shared out. Where functions begin is known from how they are
-    written."""
+    """Nearly all of this program is one unit, with many more lines than entries: it is large enough
+    that units are divided among threads. The source gives the starts of functions."""
     with open("large.c", "w", encoding="utf-8") as text:
         text.write("volatile char sink;\n")
         for i in range(11000):
@@ -180,9 +179,9 @@ def check_amalgamation():
 
 
 def compare_discarded(name, *flags):
-    """What the linker discards keeps lines and entries at address 0, here from 0 to beyond
-    all real code. addr2line is fooled by them: the truth is the program with nothing
-    discarded, whose function has the same code elsewhere."""
+    """Discarded functions keep lines and entries at address 0, here from 0 to beyond all real code.
+    addr2line is fooled by them. The truth is the program without discarded functions, whose
+    function has the same code elsewhere."""
     statements = "\n".join(f"        sink += {i};" for i in range(2000))
     with open("discarded.c", "w", encoding="utf-8") as text:
         text.write(f"""static volatile long sink;
@@ -282,7 +281,7 @@ def main():
             ("nopie-O0", fixed, ("-O0", "-gdwarf-4", "-no-pie", "-fno-pie")),
             ("dwarf3-O2", pie, ("-O2", "-gdwarf-3", "-pie", "-fPIE")),
             ("dwarf4-O3", pie, ("-O3", "-gdwarf-4", "-pie", "-fPIE")),
-            # In DWARF 5 addr2line calls the files of what the link made "<artificial>".
+            # In DWARF 5 addr2line calls the files of linker-made code "<artificial>".
             ("lto", pie, ("-O2", "-gdwarf-4", "-flto=1", "-pie", "-fPIE")),
             ("compressed", pie, ("-O2", "-gz", "-pie", "-fPIE")),
             ("sections", pie, ("-O2", "-ffunction-sections", "-Wl,--gc-sections", "-pie", "-fPIE")),

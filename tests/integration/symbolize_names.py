@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What names code that has no debug information, or that lies in the kernel: symbol tables
-as nm reads them, the kernel's file as addr2line does, its list, which is made up here, and
-what it puts into each process (the vdso)."""
+"""Names of code without debug information, or in the kernel: by symbol tables as nm reads them, the
+kernel's file as addr2line reads it, a made-up kernel symbol list, and the vdso that the kernel maps
+into each process."""
 import os
 import pathlib
 import re
@@ -176,7 +176,7 @@ def check_parts():
 
 
 def kernel_database(addresses):
-    """Samples in a kernel and in a module of it, of neither of which there is a file."""
+    """Samples in a kernel and in one of its modules, without a file of either."""
     symbolize_db.make("list.db", SCHEMA, "vmlinux", [], 0, b"\x11" * 20)
     db = sqlite3.connect("list.db")
     db.execute("UPDATE mapping SET start_addr = ?1, file_offset_bytes = ?1,"
@@ -221,8 +221,8 @@ def check_kernel_list():
 
 
 def check_vdso():
-    """The code that the kernel puts into each process, at every byte that nm -D says is a
-    function's; of another kernel, and of one that is not known, only that it is such code."""
+    """The vdso at every byte of a function, by nm -D. For another kernel or an unknown one, only
+    the name vdso is known."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         found = re.search(r"^([0-9a-f]+)-([0-9a-f]+) .* \[vdso\]$", maps.read(), re.M)
     if not found:

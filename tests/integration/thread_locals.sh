@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Thread-local variables of shared libraries, linked and loaded late, in the first thread
-# and in others, by both ways of the ABI to reach them: each function of the library reads
-# one variable, of which its name tells.
+# Thread-local variables of shared libraries, linked and loaded late, in the first thread and in
+# others, by both methods of the ABI. Each function of the library reads the variable in its name.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >library.c <<'END'
@@ -104,9 +103,9 @@ readelf -rW library.so | grep -q R_X86_64_TLSDESC || fail "no descriptors"
 check "gcc descriptors" 95 ./loader ./library.so
 check "gcc descriptors" 95 ./linked ''
 
-# By sources without the thread pointer: the variables of a thread that was made lie at the
-# end of its stack, and none of them is the stack, nor a frame one of them. Each function
-# of the thread reads what its name tells.
+# Sources without the thread pointer: the variables of a created thread lie at the end of its stack.
+# None is reported as the stack or as a frame. Each function of the thread reads the variable in its
+# name.
 "$MEMLAG" record --force -o t.db --source clock -- true >out 2>&1 || {
         echo "thread_locals.sh: SKIPPED by clock: $(cat out)" >&2
         exit 0
@@ -176,7 +175,7 @@ for compiler in gcc clang; do
                 # they tell nothing where a second array may be meant.
                 [ "$compiler$second" = clang-DSECOND ] || [ "$(of % "$variables")" -gt 20 ] ||
                         fail "$name: too few of the variables"
-                # One thread, one array: what is told of where in it agrees on where it begins.
+                # In one thread, all offsets in an array agree on the array's start.
                 holds t.db 0 "SELECT count(*) FROM (SELECT object_id FROM attribution
                         JOIN sample USING (sample_id) JOIN data_object AS o USING (object_id)
                         WHERE o.kind = 'tls' AND addr <> 0 GROUP BY object_id

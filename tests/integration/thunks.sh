@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What g++ makes to turn a pointer to a base class into one to the object is named as that,
-# with the virtual function's file; of its accesses the reason why they have no type is told.
+# g++ makes thunks, which turn a pointer to a base class into a pointer to the object. They are
+# named as thunks, with the virtual function's file. Their accesses have a reason for their missing
+# type.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >thunks.cc <<'END'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What samples of small programs are told to have accessed. The programs in told/ say in their
-first comment what each is about; which of their functions reads what is in the table below.
+"""The types and fields that memlag reports for samples of small programs. The first comment of each
+program in told/ describes it. The table below names the reading functions and the expected fields.
+
 told.py [SOURCE...] runs the cases of these sources."""
 import collections
 import functools
@@ -18,7 +19,7 @@ from check import verdict  # noqa: E402
 
 MEMLAG = os.environ["MEMLAG"]
 PROGRAMS = os.environ["SOURCE_DIR"] + "/tests/integration/told/"
-# The type without "struct" and the field; "open" where nothing is told.
+# The type without "struct", and the field; "open" if they are unresolved.
 FIELD = "coalesce(replace(type, 'struct ', '') || coalesce('.' || field, ''), 'open')"
 # In C++ names of functions may have their parameters.
 FUNCTION = "substr(function, 1, instr(function || '(', '(') - 1)"
@@ -27,12 +28,12 @@ MAKER = "substr(object, 1, instr(object, ' at ') - 1)"
 
 
 class Case(typing.NamedTuple):
-    """Each of TOLD reads, in SQL's KEY, what SAID has of it in samples where WHERE holds: the
-    words, or one of several such. Fewer than IGNORED samples tell nothing; each word must have
-    LEAST. CALLS: by a single call instruction all blocks are allocated. ALLOCATOR: as in 'memlag
-    symbolize --allocator'. PERCENT: so many of all samples, at least and at most, have the one
-    word, and the others are open. SOURCE_IS, "hidden"
-    or "newer" than the program: when names are made."""
+    """Each key of TOLD, a value of the SQL expression KEY, has the words of the expression SAID in
+    the samples that satisfy WHERE: exactly these words, or one of several alternatives. Fewer than
+    IGNORED samples do not count; each word must have LEAST. CALLS: a single call instruction
+    allocates all blocks. ALLOCATOR: as in 'memlag symbolize --allocator'. PERCENT: the least and
+    the most of all samples that have the one word; the others are open. SOURCE_IS: the source is
+    "hidden", or "newer" than the program, when names are made."""
     source: str
     builds: typing.Sequence[str]
     told: dict
@@ -130,7 +131,7 @@ CASES = [
     Case("members.c", ["clang -O2"], {"get_refresh": "record.u.zone.refresh",
                                       "get_compared": "record.u.zone.serial"},
          options=SEVENTH, percent=(99, 100)),
-    # Lines may have moved in what is newer than the program.
+    # Lines may have moved in a source that is newer than the program.
     Case("members.c", BOTH, MEMBERS, options=SEVENTH, percent=(0, 98), source_is="newer"),
     Case("pages.c", BOTH, {"search": "page.u.outer.items[].key", "rows": "row.balance"},
          options=SEVENTH, percent=(99, 100), source_is="hidden"),
@@ -189,7 +190,7 @@ def one_call(name, function):
 
 
 def judge(case, name):
-    """The samples' fields are those of the case, or open."""
+    """The samples' fields are the case's fields, or open."""
     if case.source_is == "newer":
         os.utime(case.source, (time.time() + 1e7,) * 2)
     if case.source_is == "hidden":

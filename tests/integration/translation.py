@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A chase through one line of each of N pages, in random order over and over, with sizes of
-the TLB that the test gives: counters and samples tell of each load what its N says, and a
-load takes what the preset has for that, beside the same lines where none misses the DTLB.
-Where they do not all fit, each set has more than twice as many pages as ways, so that none
-stays until its next use."""
+"""A chase through one line of each of N pages, repeatedly in random order, with TLB sizes that the
+test sets. Counters and samples show for each load the result that N gives. A load takes the
+preset's time, compared with the same lines without DTLB misses. If the pages do not all fit, each
+set has more than twice as many pages as ways, so none stays until its next use."""
 import os
 import pathlib
 import sys
@@ -40,7 +39,7 @@ def chases(cases, changed):
         for number, (lines, *_) in enumerate(cases):
             few, many = (recording.counters(2 * number + i) for i in (0, 1))
             gained = bench_each.gained(few, many, MANY - FEW)
-            # The first pass, of those that are not timed, is left out by the half.
+            # The second half excludes the first, untimed pass.
             tlb = [row[0] for row in recording.rows(
                 """SELECT tlb FROM sample_view JOIN process USING (pid)
                    WHERE function = 'chase_plain' AND process_id = ? ORDER BY time_ns""",

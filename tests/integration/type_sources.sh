@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What told a sample's type is said: the variable, the pointer that took the block after its
-# allocation, or the pointer of the instruction, as the source has them. Each function here
-# can have its type from one of these only.
+# The evidence for a sample's type is reported: the variable, the pointer that took the block after
+# its allocation, or the instruction's pointer, by their names in the source. Each function here can
+# have its type from only one of these.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >sources.c <<'END'
@@ -114,7 +114,7 @@ int main(void)
 END
 line_of() { grep -n "/\* $1 \*/" sources.c | cut -d: -f1; }
 
-# By two ways no pointer can be said.
+# If two paths differ, there is no pointer's name.
 truth="by_call|key|instruction|find()||
 by_either|key|instruction|||
 by_global|key|instruction|global_list->first||

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The object, type and field of each sample in programs whose every object is known by
-# construction (types/): optimised, with gcc and clang, in C and C++. What is said must be
-# right, and most must be said.
+# The object, type and field of each sample in programs whose objects are all known by construction
+# (types/): optimised, with gcc and clang, in C and C++. Every answer must be right, and most
+# samples must have one.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
-# check_reasons DB WHICH COUNTS: the samples of unresolved_view of WHICH are, by subject and
-# reason, those of COUNTS.
+# check_reasons DB WHICH COUNTS: the samples of unresolved_view for WHICH are COUNTS, by subject and
+# reason.
 check_reasons()
 {
         holds "$1" "" "
@@ -18,7 +18,7 @@ check_reasons()
                 WHERE said.samples IS NOT counted.samples"
 }
 
-# The ledger and what was resolved are all samples with an address, once each.
+# The ledger and the resolved samples together are all samples with an address, once each.
 check_ledger()
 {
         holds "$1" "1|1" "SELECT
@@ -56,9 +56,8 @@ separate()
         strip -g "$1"
 }
 
-# measured NAME PERCENT COMPILER SOURCE [OPTION...]: built and recorded, it gives answers that are
-# held against what the program says of itself: right must be 95 % of the objects and PERCENT of
-# the fields.
+# measured NAME PERCENT COMPILER SOURCE [OPTION...]: builds and records it, and compares the answers
+# with the program's own output. 95 % of the objects and PERCENT of the fields must be right.
 measured()
 {
         measured=$1 percent=$2
@@ -102,7 +101,7 @@ holds c_gcc.db '1|0' "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribut
 holds c_gcc.db 'visits|colour|rank' "SELECT group_concat(DISTINCT field) FROM sample_view
         WHERE function = 'sum_ranks' AND type = 'struct tree'"
 measured cxx_gcc 97 g++ program.cc
-# Without optimisation what a call returns is told by the function that is called.
+# Without optimisation, the called function gives the type of a call's result.
 measured cxx_gcc_O0 97 g++ program.cc -O0
 # Members of virtual bases stay unresolved.
 measured containers_gcc "$(by_version g++ 12 94 92)" g++ containers.cc -std=c++17
@@ -110,8 +109,8 @@ measured containers_gcc "$(by_version g++ 12 94 92)" g++ containers.cc -std=c++1
 # variables that prove an index.
 measured structures_gcc "$(by_version gcc 12 93 79)" gcc structures.c
 measured structures_gcc_O0 91 gcc structures.c -O0
-# Arrays that lie behind others, or behind a header, in one block: all that loops over items
-# read is told, in each copy of their loads that the compiler makes.
+# Arrays behind others, or behind a header, in one block: every read in loops over items has a type,
+# in each copy of the loads that the compiler makes.
 behind()
 {
         measured "$1" "$4" "$2" behind.c "$3"
@@ -121,12 +120,12 @@ behind()
 for level in -O1 -O2 -O3; do
         behind "behind_gcc$level" gcc $level 50
 done
-# Blocks and functions of several types, of which some are known: what is said by one must not
-# be said of the other.
+# Blocks and functions with several types, some of them known: the evidence for one type must not
+# give it to the others.
 measured shared_gcc 50 gcc shared.c
-# Headers whose size divides that of their block say nothing of what lies behind them.
+# A header whose size divides its block's shows nothing about the memory behind it.
 measured overlay_gcc 36 gcc overlay.c
-# Nor does what is in the register of calloc()'s item size when something else is called.
+# Nor does the register of calloc()'s item size when another function is called.
 measured arguments_gcc 20 gcc arguments.c
 holds arguments_gcc.db '1|0' "SELECT count(*) > 100, sum(field_id IS NULL) FROM attribution
         JOIN location USING (location_id) JOIN data_object USING (object_id) WHERE kind = 'heap'
@@ -204,8 +203,8 @@ assert int(fields[0]["samples"]) > 0 and fields[3]["samples"] == "0", fields
 END
 "$MEMLAG" report -v --by type c_gcc.db | grep -q 'struct node  *where.weight' || fail "no table"
 
-# Where no field lies, as the compiler places them: between the fields, and behind the last.
-# Arrays, unions and bit-fields fill what is theirs.
+# Padding as the compiler places it: between the fields, and behind the last. Arrays, unions and
+# bit-fields fill their memory.
 cat >padded.c <<'END'
 enum { ITEMS = 4096 };
 struct padded {
@@ -274,8 +273,8 @@ done
 # The programs below are of gcc.
 CC=gcc
 
-# Every load of a loop is a sample: each field has as many as the loop has steps, with their
-# own latency, on the cache line that its offset is on.
+# Every load of a loop is a sample: each field has as many samples as the loop has steps, with their
+# latency, on the cache line of its offset.
 program wide <<'END'
 enum { NODES = 4096, STEPS = 20000 };
 struct wide { struct wide *next; char gap[64]; long second; long unread; };
@@ -314,7 +313,8 @@ for name, offset in (("next", 0), ("second", 72)):
     assert abs(float(fields[name]["mean_latency_cycles"]) - mean) < 0.01, (name, mean, fields)
 END
 
-# A load of several fields counts for the first; how many read each of the others is told.
+# A load of several fields counts for the first. The number of loads that read each of the others is
+# reported.
 program pairs <<'END'
 enum { ITEMS = 1000 };
 typedef long two __attribute__((vector_size(16), aligned(8), may_alias));
@@ -349,8 +349,8 @@ holds pairs.db 'a 1000 0, b 1000 1000, x 1000 0, y 0 1000, c[] 2000 0, d 0 1000,
 "$MEMLAG" report -v --by type --top 0 pairs.db | grep -q ' 0  *1000 .*struct item  *y$' ||
         fail "no count of wide loads in the table"
 
-# What the C library's functions for strings read are characters, whatever their instructions
-# and the block's allocation say; its memcpy may read anything.
+# The C library's string functions read characters, regardless of their instructions and the block's
+# allocation. Its memcpy may read anything.
 program texts -fno-builtin <<'END'
 enum { BYTES = 4096, ROUNDS = 200 };
 char copy[2 * BYTES];
@@ -450,7 +450,8 @@ holds pools.db '8|1' "SELECT count(DISTINCT alloc_function), min(alloc_function 
         FROM data_object JOIN object_finding USING (object_id)
         WHERE kind = 'heap' AND samples > 20"
 
-# What a named function calls to get the memory is its own, and a name without use is told.
+# An allocation inside a named allocator belongs to its caller. A name without any effect is
+# reported.
 program helped <<'END'
 NOINLINE static void *core(size_t bytes) { return malloc(bytes); }
 NOINLINE static void *more_core(size_t bytes) { char *p = core(bytes + 8); return p + 8; }
@@ -472,7 +473,7 @@ holds helped.db feed "SELECT DISTINCT alloc_function FROM data_object WHERE kind
 [ "$(grep -c 'no block was allocated through' err)" -eq 1 ] && grep -q "'tacke'" err ||
         fail "a name that nobody has: $(cat err)"
 
-# A variable is of the function that declares it, also where that is inlined.
+# A variable belongs to the function that declares it, also if that is inlined.
 program inlined -O2 <<'END'
 static inline __attribute__((always_inline)) long count_up(int times)
 {

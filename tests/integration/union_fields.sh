@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Structures in unions in structures, arrays and bit-fields in them, members without a name, in
-# C and C++: of what moves without being counted with, the fields are named that lie where the
-# address is, and where they lie; a type's rows are charged with no sample of another place.
+# Structures in unions in structures, with arrays and bit-fields, and members without a name, in C
+# and C++. A value that is only moved gets all fields at its address, with their offset. A type's
+# rows contain no samples of another offset.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 cat >fields.c <<'END'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Copied stacks beside perf script, on the same recordings, frame by frame.
+"""Copied stacks compared with perf script, on the same recordings, frame by frame.
 
-A frame is a file and an offset in it, so that a stack is equal when every frame of the user
-part is. perf shows a caller as the last byte of the call; both are looked at within a byte,
-as what a signal interrupted is shown differently."""
+A frame is a file and an offset in it. A stack is equal if every frame of its user part is. perf
+shows a caller as the last byte of the call. Frames are compared within a byte, because the two show
+an interrupted instruction differently."""
 import bisect
 import collections
 import contextlib
@@ -110,7 +110,7 @@ def is_equal(ours, theirs):
 
 
 def extends(ours, theirs):
-    """perf gave up early: what it has is the beginning of what memlag has."""
+    """perf gave up early: its stack is the beginning of memlag's."""
     return len(ours) > len(theirs) and is_equal(ours[: len(theirs)], theirs)
 
 
@@ -168,7 +168,7 @@ def expect_chains(name, pattern):
 
 START = r"( __libc_start_call_main)?( __libc_start_main(_impl|@.*)?)?( _start)?"
 FRAMES = rf"burn ((down )+|realigned |of_any_size )main{START}"
-# The inner handler runs on a stack of its own: what it interrupted was not copied.
+# The inner handler runs on another stack: the interrupted one was not copied.
 SIGNALS = rf"burn( inner_handler __restore_rt \S+|( handler __restore_rt( burn)?)?( interrupted)+ main{START})"
 
 # Compiler, source, options, the calls that there are; what perf cannot unwind is held against

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the simulated PMU uses of Valgrind beyond its tool interface is named in
-# profiler/simpmu/compat, and a Valgrind that lacks a symbol of it ends the configuration.
+# profiler/simpmu/compat names every symbol of Valgrind that the simulated PMU uses beyond the tool
+# interface. A Valgrind without one of them ends the configuration.
 . "$SOURCE_DIR/tests/integration/library.sh"
 set -o pipefail
 
@@ -16,7 +16,7 @@ for file in "$compat"/{,replaced/}*.[ch]; do
 done
 
 # ---- nothing else is used ----
-# What the tool's objects take from Valgrind's archives, and what may be taken.
+# The symbols that the tool's objects take from Valgrind's archives, and the permitted ones.
 find "$BINARY_DIR/profiler/simpmu/CMakeFiles/memlag_simpmu_tool.dir" -name '*.o' -not -path '*/model/*' \
         -exec nm -g {} + |
         sed -En 's/.* [A-Z] (__real_|__wrap_)?//p' | sort -u >by-tool

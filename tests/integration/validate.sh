@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag validate on the simulated PMU, whose counters have the known faults of real ones:
-# the faults are found, and what is wrong is not recorded afterwards.
+# memlag validate on the simulated PMU, whose counters have the known faults of real ones. It finds
+# the faults, and later recordings leave out the faulty counters.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 # ---- usage ---------------------------------------------------------------------------
@@ -52,8 +52,8 @@ assert events[offcore]["verdict"] == "misses prefetch", events[offcore]
 assert abs(events[offcore]["ratio"] - 1) < 0.02, events[offcore]
 assert events[offcore]["prefetched_ratio"] < 0.8, events[offcore]
 assert not events[offcore]["usable"]
-# The memory controller sees all lines: of the pairs of which a chase reads one line, the
-# adjacent-line prefetcher brings the other.
+# The memory controller counts all lines: a chase reads one line of a pair, the adjacent-line
+# prefetcher brings the other.
 assert events["dram.read_bytes"]["verdict"] == "counts prefetch too", events["dram.read_bytes"]
 assert abs(events["dram.read_bytes"]["ratio"] - 2) < 0.05, events["dram.read_bytes"]
 assert abs(events["dram.read_bytes"]["prefetched_ratio"] - 1) < 0.02
@@ -124,7 +124,7 @@ recorded "$OFFCORE" # another CPU's validation does not count
 counters --sim-prefetch l2-streamer >recorded
 recorded "$OFFCORE" # nor that of other prefetchers
 
-# What was not tried again keeps its result, but not for other prefetchers.
+# Counters that are not tried again keep their result, but not for other prefetchers.
 "$MEMLAG" validate --source sim --sim-cpu skylake-sp --format json l1d_pend_miss.pending >again.json
 "$MEMLAG" validate --source sim --sim-cpu skylake-sp --sim-prefetch off --format json "$OFFCORE" >off.json
 python again.json off.json "$OFFCORE" <<'END'
@@ -151,7 +151,7 @@ diff -r "$XDG_DATA_HOME" kept || fail "an experiment was kept"
 ! grep -q "$LDM" dead || fail "an experiment has what was found of the preset: $(cat dead)"
 counters --sim-prefetch on >recorded
 recorded l1d_pend_miss.fb_full
-# Nor does what is known of the preset concern an experiment.
+# Nor does a validation of the preset concern an experiment.
 not_recorded "$LDM" "counts something else"
 counters --sim-prefetch on $SMALL >recorded
 recorded "$LDM"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fields of types with variants, as rustc writes enums down: by hand, so that no rustc is
-needed, and with rustc where there is one."""
+"""Fields of types with variants, as rustc describes enums: by hand, so the test needs no rustc, and
+with rustc if there is one."""
 import os
 import shutil
 import sqlite3
@@ -27,8 +27,8 @@ ABBREVIATIONS = {
     "pointer": (0x0F, 0, (0x49, "ref4")),
     "variable": (0x34, 0, (0x03, "string"), (0x49, "ref4"), (0x02, "exprloc")),
 }
-# enum Shape { Circle { tag: u32, r: f64 }, Rect { w: f64, h: f64 } }, with a number that
-# tells which it is; and Option<&u64>, whose None is the pointer that no reference can be.
+# enum Shape { Circle { tag: u32, r: f64 }, Rect { w: f64, h: f64 } }, with a discriminant; and
+# Option<&u64>, whose None is the pointer that no reference can have.
 ENTRIES = """
 unit "shapes.rs" 0x1c
 u32: number "u32" 4 7

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag whatif: gains are those of separate recordings with the same settings; what the
-# command meets; what is refused.
+# memlag whatif: gains equal the differences of separate recordings with the same settings. The
+# command's environment, and refusals.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 CHASE="$BINARY_DIR/examples/chase 20000 100000"
@@ -23,7 +23,7 @@ for fix in l3-latency l2; do
                 FROM gain_view WHERE fix = '$fix' AND kind = 'recorded'"
 done
 
-# A chase is dependent loads, for which the estimate is nearly exact.
+# The loads of a chase are dependent, so the estimate is nearly exact.
 holds run.db "3 of 3" "
         SELECT count(*) || ' of ' || count(*) FILTER (WHERE abs(e.gain_ratio - r.gain_ratio) < 0.03)
         FROM gain_view AS e JOIN gain_view AS r USING (fix)
@@ -42,8 +42,8 @@ before=$(answer run.db "SELECT group_concat(fix || gain_ratio) FROM gain_view")
 "$MEMLAG" analyze run.db
 holds run.db "$before" "SELECT group_concat(fix || gain_ratio) FROM gain_view"
 
-# Each step of a chase waits for nothing when its data comes in time: as from L1, which takes 5
-# cycles. So the walk stalls for no more than a few per cent of what it did.
+# If the data of a chase comes in time, each step takes 5 cycles, as from L1. The walk then stalls
+# for at most a few per cent of its earlier time.
 name=$(sqlite3 -readonly run.db "SELECT fix FROM whatif_run WHERE fix LIKE 'line:chase.c:%=in-time' LIMIT 1")
 holds run.db 1 "
         SELECT l.gain_ratio > 0.9 * v.stalled_ratio FROM line_gain_view AS l JOIN line_view AS v USING (line_id)
@@ -65,8 +65,8 @@ runs=$(sqlite3 -readonly idle.db "SELECT group_concat(fix) FROM whatif_run")
 says 'nothing to gain'
 expect "runs" "$runs" memory
 
-# A command that a signal ends has no gains, which is said, and its status; a high status is
-# one as any other.
+# A command that a signal ends has its status and no gains; a message says so. A high status is like
+# any other.
 printf 'int main(int c, char **v) { if (c > 1) *(volatile int *)0 = 1; return 200; }' >ends.c
 "$CC" -w -O1 -o ends ends.c
 refuses 139 '^memlag whatif: ' "$MEMLAG" whatif $SKYLAKE --fix l2 -o crash.db -- ./ends early

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# memlag whatif with the program's data elsewhere in the model: as long as the rewritten program
-# takes; what is refused.
+# memlag whatif with another layout of the program's data in the model: it takes as long as the
+# rewritten program. And refusals.
 . "$SOURCE_DIR/tests/integration/library.sh"
 
 SKYLAKE="--sim-cpu skylake-sp --sim-set numa.nodes=1"
@@ -32,13 +32,13 @@ like_rewritten()
                 "$(awk "BEGIN { d = $told / $(cycles_of after.db) - 1; print (d < 0 ? -d : d) <= $most / 100 }")" 1
 }
 
-# Blocks of one element keep their place, so that nothing differs.
+# Blocks of one element keep their address: nothing differs.
 like_rewritten "type:node=reorder(key,next)" experiments/layouts.c -DLIST -DREWRITTEN 0.1 $SKYLAKE
 "$MEMLAG" report before.db | grep -q 'If key,next came first in node: ' || fail "$("$MEMLAG" report before.db)"
 like_rewritten "type:row=pad(64)" experiments/layouts.c -DCOLUMNS -DREWRITTEN 1 $SKYLAKE
 # The rows crowd in one set no more, with the same layout.
 like_rewritten cache-sets experiments/layouts.c -DCOLUMNS -DREWRITTEN 2 $SKYLAKE
-# A static array; each access to a member of a struct of its own.
+# A static array; each access is to a member of a nested struct.
 like_rewritten "type:struct item=soa" experiments/layouts.c -DFLAGS -DREWRITTEN 5 $SKYLAKE
 
 SMALL="--sim-set l3.size_bytes=2097152 --sim-set l3.ways=16"
@@ -60,7 +60,7 @@ tried "type:counter=align(64)"
 built before experiments/layouts.c -DSEARCH
 tried "type:entry=soa"
 
-# Nothing can be said of these.
+# No gain can be given for these.
 program refused <<'END'
 struct point { double x, y; };
 struct outer { long a; char name[120]; struct point inner; long b; };
@@ -117,7 +117,7 @@ refused type:nothing=soa s "no sample is of a type 'nothing'"
 refused object:nothing=local s "no sample is of an object of 'nothing'"
 refused type:point=soa s "only global variables and heap blocks"
 refused "type:point=split(z)" s "it has no member 'z'"
-# A part is of the larger type, also where samples show no second item of that.
+# A part counts as the larger type, even if samples show no second item of it.
 for period in 97 100003; do
         refused type:point=soa i "no sample is of a type 'point'" $period
 done

@@ -10,7 +10,7 @@ record()
 
 "$MEMLAG" record --force -o probe.db --source clock -- true 2>err </dev/null || skip "$(cat err)"
 
-# The measured shares are those that the program reads from the kernel's clock.
+# The measured shares equal the ones that the program reads from the kernel's clock.
 "$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock.c" -o with_clock
 record --sim-cpu=skylake-sp -- ./with_clock >out </dev/null || fail "status $?: $(cat err)"
 expect "runs" "$(wc -l <out)" 2
@@ -35,7 +35,8 @@ for name, share in zip(('chase', 'spin'), truth):
     measured, low, high = function(name)
     assert low < measured < high, name
     assert abs(measured - share) < 0.08, (name, measured, share)
-# Each line is what the source makes it: one waits in both runs, one has time and no stall.
+# Each line has the times that the source gives it: one waits in both runs, one has time and no
+# stall.
 chase, = db.execute('SELECT measured_ratio FROM line_view WHERE function = ? AND line = ?',
                     ('chase', line_of('waits'))).fetchone()
 assert chase > 0.6 * truth[0], (chase, truth)
@@ -73,8 +74,8 @@ assert db.execute('SELECT count(*) FROM process').fetchone() == (1,)
 assert db.execute('SELECT count(*) FROM sample WHERE stall_ns IS NOT NULL').fetchone() == (0,)
 PYTHON
 
-# The time after a wrong prediction is on the right path: on both ways of a branch that is
-# wrong half of the time, and not where the same branch never is.
+# The time after a wrong prediction is on the right path: on both paths of a branch that is wrong
+# half of the time, and on neither if the same branch is never wrong.
 "$CC" -O2 -g "$SOURCE_DIR/tests/integration/with_clock_guess.c" -o guess
 for bits in random equal; do
         record -o $bits.db --sim-cpu skylake-sp --sim-set core.issue_width=4 \

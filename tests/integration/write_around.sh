@@ -8,7 +8,7 @@ cc -O2 -g "$SOURCE_DIR/tests/integration/write_around.c" -o write_around
 megabytes="SELECT CAST(round(sum(value) / 1048576.0) AS INTEGER) FROM counter JOIN reading
         USING (counter_id) WHERE name ="
 
-# record WAY: READ and WRITTEN MB of two passes over 8 MB, without those of the rest.
+# record WAY: READ and WRITTEN MB of two passes over 8 MB, without the rest of the program.
 record()
 {
         "$MEMLAG" record $SIM --no-heap --sim-set l3.size_bytes=1441792 -o "$1.db" -- \
@@ -17,7 +17,7 @@ record()
         written_mb=$(answer "$1.db" "$megabytes 'dram.write_bytes'")
 }
 
-# near WHAT VALUE EXPECTED: but for what the caches hold, 2.4 MB
+# near WHAT VALUE EXPECTED: within 2.4 MB, the size of the caches
 near()
 {
         [ "$2" -ge "$(($3 - 3))" ] && [ "$2" -le "$(($3 + 3))" ] || fail "$1: $2 MB, not $3"

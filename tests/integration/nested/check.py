@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""check.py DATABASE TRUTH PERCENT [--all]: holds the fields of samples in blocks against TRUTH,
-which has one for each function. Prints how many are right, open (none, or several of which
-one is right) and wrong, and each wrong answer. Ends with 1 when one is wrong, or fewer than
-PERCENT of them are right: what of a union is read an instruction does not always show."""
+"""check.py DATABASE TRUTH PERCENT [--all]: compares the fields of samples in blocks with TRUTH,
+which has one field for each function. Prints the numbers of right, open (no field, or several with
+the right one) and wrong samples, and each wrong answer. Ends with 1 if one is wrong or fewer than
+PERCENT are right. An instruction does not always determine the member of a union."""
 import collections
 import re
 import sqlite3
@@ -10,7 +10,7 @@ import sys
 
 
 def fields_of(said):
-    """Those of "a.b|c", a.b and a.c, and of "a.b|c.d|.e", a.b, c.d and e."""
+    """The fields in an answer: a.b and a.c for "a.b|c"; a.b, c.d and e for "a.b|c.d|.e"."""
     first, *others = (said or "").split("|")
     way = first[:first.rfind(".") + 1]
     return [first] + [name.removeprefix(".") if "." in name else way + name for name in others]

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Writes a program of C, also valid C++, whose structures nest arrays, structures, unions
-and bit-fields by chance, and the truth about it.
+"""Writes a random C program, also valid C++, and the truth about it. Its structures nest arrays,
+structures, unions and bit-fields.
 
-generate.py SEED TYPES SOURCE TRUTH [HEADER]: each function of SOURCE reads one field only of
-memory that nothing but its own pointer gives a type, a field that TRUTH names: lines of
-function, type and field. The items of each block begin behind HEADER bytes (0). One seed makes
-one program."""
+generate.py SEED TYPES SOURCE TRUTH [HEADER]: each function of SOURCE reads only one field, of
+memory whose type only the function's pointer gives. TRUTH names the field: lines of function, type
+and field. The items of each block begin behind HEADER bytes (0). One seed makes one program."""
 import random
 import sys
 

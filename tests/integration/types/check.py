@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Compares what memlag says of each sample with what the program said of its memory, for
-the loads of the program's own code: those of the C library see the memory before and
-after it is the program's.
+"""Compares memlag's answers for each sample with the program's own output about its memory. Only
+loads of the program's code count: the C library sees the memory before and after it is the
+program's.
 
-check.py DATABASE TRUTH [--all] [--fields PERCENT [--objects PERCENT]]: prints a line of JSON
-with the counts, and every class of answers that are wrong; with --all also those that were left open. Open is
-an answer that says so: none, a frame or section as a whole, or several fields of a union
-of which one is right. --fields ends with 1 unless 95 % of the objects (or those of
---objects) and PERCENT of the fields are right and none is wrong."""
+check.py DATABASE TRUTH [--all] [--fields PERCENT [--objects PERCENT]]: prints a line of JSON with
+the counts, and every class of wrong answers, with --all also of open answers. An answer is open if
+there is none, if it is a frame or section as a whole, or if it is several fields of a union with
+the right one. --fields ends with 1 unless 95 % of the objects (or the PERCENT of --objects) and
+PERCENT of the fields are right and none is wrong."""
 import bisect
 import collections
 import json
@@ -84,7 +84,7 @@ def same_type(said, true):
 
 
 def fields_of(said):
-    """Those of "a.b|c", a.b and a.c, and of "a.b|c.d|.e", a.b, c.d and e."""
+    """The fields in an answer: a.b and a.c for "a.b|c"; a.b, c.d and e for "a.b|c.d|.e"."""
     first, *others = (said or "").split("|")
     way = first[:first.rfind(".") + 1]
     return [first] + [name.removeprefix(".") if "." in name else way + name for name in others]
@@ -98,8 +98,8 @@ def one_of_several(field, answers):
 
 
 def some_of_several(field, answers):
-    """Whether an answer names bit-fields, "a.b|c|d", of which FIELD has some. Which of
-    them a load is for, the truth does not know: types.sh does, for a few functions."""
+    """Whether an answer names bit-fields, "a.b|c|d", that include FIELD. The truth does not know
+    the one that a load is for; types.sh does, for a few functions."""
     return any(set(fields_of(field)) <= set(fields_of(answer)) for _, answer in answers)
 
 
