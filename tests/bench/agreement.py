@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How far memlag's functions, files, lines and inlined calls agree with eu-addr2line and
-with binutils' addr2line.
+"""The agreement of memlag's functions, files, lines and inlined calls with eu-addr2line and with
+binutils' addr2line.
 
-For each program or library given, random addresses of its code are named by all three.
-Counted are the addresses at which the two references agree with each other, at how many
-of those memlag agrees too, and the kinds of difference, each with an example. It is none,
-but counted apart, that memlag writes the scope of a function that has no name for linking,
-and the references its name alone, when the scope is the one that readelf shows; and that it
-tells lambdas by where they begin, when readelf shows one there, functions that something is
-local to by their name without parameters, and writes "const" before a type, as entries do.
-Where llvm-symbolizer is installed, it is asked too: the kinds say with whom it agrees, and
-the same is counted where it agrees with one of the references, whose faults are not the
-other's. The exit status is 1 when memlag agrees with both references, or with
-llvm-symbolizer against both, at fewer than --limit percent of the addresses at which the
-two agree.
+For each given program or library, all three name random addresses of its code. It counts the
+addresses at which the two references agree, the ones of these at which memlag agrees too, and the
+kinds of difference, each with an example. Some differences in form are counted apart and are no
+error. memlag writes the scope of a function without a linkage name, if readelf shows that scope;
+the references write its name alone. memlag identifies lambdas by their position, if readelf shows
+one there. It names functions around local entities without parameters, and writes "const" before a
+type, as entries do.
+
+If llvm-symbolizer is installed, it is asked too: the kinds say with whom it agrees. The same counts
+appear for its agreement with one of the references, because the other one's faults are different.
+The exit status is 1 if memlag's agreement is below --limit percent of the addresses: its agreement
+with both references, or with llvm-symbolizer against both.
 
     agreement.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
-FILE may be a kernel's vmlinux. DEBUG-FILE is what the two references read: the debug
-information of FILE, by default FILE itself or, by build-id, below /usr/lib/debug; or another
-build of the same machine code, with debug information in a form that they read in full.
-"""
+FILE may be a kernel's vmlinux. The two references read DEBUG-FILE, the debug information of FILE.
+The default is FILE itself or, by build-id, a file below /usr/lib/debug. It may be another build of
+the same machine code, with debug information in a form that they read in full."""
 import argparse
 import collections
 import json
@@ -111,8 +110,9 @@ def umpire(path, addresses):
 
 
 def plain(function):
-    """A name without what memlag tells it from others of the name by, which the references
-    do not, or otherwise: a file, the types of parameters, what a lambda is in and where."""
+    """A name without the parts by which memlag distinguishes it from others of the name: a file,
+    the types of parameters, the scope and position of a lambda. The references lack these or write
+    them differently."""
     if not function:
         return function
     function = re.sub(r" \([^() ]+\)$", "", function)
@@ -186,9 +186,9 @@ def with_const_behind(name):
 
 
 def in_one_spelling(name):
-    """NAME without what entries, symbols and memlag call otherwise: lambdas, by their
-    parameters and by where they begin, the functions that classes are local to, with
-    parameters and without, and where "const" stands."""
+    """NAME without parts that entries, symbols and memlag write differently: lambdas (by parameters
+    or by position), functions around local classes (with or without parameters), and the position
+    of "const"."""
     for text in lambdas_by_parameters(name):
         name = name.replace(text, "{lambda}")
     name = without_outer_parameters(LAMBDA.sub("{lambda}", name))
@@ -254,12 +254,12 @@ def named(memlag, path, addresses, database, options):
 
 
 def demangle(*answers):
-    """Replaces linkage names by what c++filt makes of them, as memlag shows them."""
+    """Replaces linkage names by c++filt's form, which memlag shows."""
     names = sorted({frame[FUNCTION] for answer in answers for chain in answer.values()
                     for frame in chain if frame[FUNCTION] and frame[FUNCTION].startswith("_")})
     text = symbolize_db.output("c++filt", "-p", "-i", input="".join(name + "\n" for name in names))
-    # Of what a thunk leads to c++filt writes the parameters all the same, and conversions to
-    # functions end as parameters do: plain() takes the same from them as from memlag's.
+    # c++filt writes the parameters of a thunk's target all the same, and conversions to functions
+    # end like parameters. plain() removes the same text from these names and from memlag's.
     readable = {name: plain(said) for name, said in zip(names, text.splitlines())}
     for answer in answers:
         for chain in answer.values():
@@ -269,7 +269,7 @@ def demangle(*answers):
 
 
 def difference(one, other):
-    """The first thing in which two chains differ, or None."""
+    """The first property that differs between two chains, or None."""
     if len(one) != len(other):
         return "number of inlined calls"
     for depth, (frame, wanted) in enumerate(zip(one, other)):
@@ -309,8 +309,8 @@ class Comparison:
                 not difference(named_so, wanted))
 
     def spelled_otherwise(self, address, answers):
-        """Whether memlag differs from ANSWERS in nothing but true scopes, and in how lambdas,
-        what is local to functions and what is const are called."""
+        """Whether memlag differs from ANSWERS only in true scopes, and in the names of lambdas, of
+        entities local to functions, and of const."""
         return self.only_names(address, answers) and all(
             frame[FUNCTION] == other[FUNCTION] or (
                 frame[FUNCTION] and other[FUNCTION] and
@@ -326,7 +326,8 @@ class Comparison:
                     difference(self.memlag[address], self.binutils[address]))
 
     def kind(self, address):
-        """What the readers differ in, and whom llvm-symbolizer agrees with."""
+        """The properties in which the readers differ, and the reader with which llvm-symbolizer
+        agrees."""
         readers = {"memlag": self.memlag, "eu-addr2line": self.elfutils,
                    "addr2line": self.binutils}
         chains_here = {name: answers[address] for name, answers in readers.items()}

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Gains predicted from programs before a change, beside the gains of the changed programs: each
-pair of pairs.c whose change is like a fix of 'memlag whatif'. The prediction sees the program
-before the change only. A gain is the part of the time that goes, of the work without its setup:
-cycles of the model, whose setup runs by itself and is subtracted; CPU seconds of real runs, which
-the program measures (from 'pairs.py --save': the median over runs before and after in turns).
+"""Gains predicted from programs before a change, compared with the gains of the changed programs:
+each pair of pairs.c whose change is like a fix of 'memlag whatif'. The prediction sees only the
+program before the change.
+
+A gain is the saved part of the time of the work without its setup. Predictions are in cycles of the
+model; its setup runs separately and is subtracted. Real runs measure CPU seconds in the program,
+stored by 'pairs.py --save': the median over runs before and after in turns.
 
     gains.py MEMLAG PAIRS [--real FILE] [--csv FILE] [PAIR...]
 
-A prediction is near a gain within 30 % of it or 3 points. A gain within 3 points of 0 has no
-direction, nor has a real one whose range (95 % confidence of the median) holds 0."""
+A prediction is near a gain if they differ by at most 30 % of it or 3 points. A gain within 3 points
+of 0 has no direction. Neither has a real one whose range (95 % confidence of the median) contains
+0."""
 import argparse
 import collections
 import contextlib

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the heap tracker costs programs that run as they are, beside heaptrack.
+"""The cost of the heap tracker for native programs, compared with heaptrack.
 
-Runs jobs that allocate much alone, with memlag's tracker and its consumer, and under
-heaptrack (--raw: it interprets nothing), in turns; prints the medians of the CPU seconds
-and of the wall seconds of all that takes part, and memlag's over heaptrack's, which is to
-be at most 1. With --whole, both do all that they do by default: memlag records with the
-timer, finds names and reports, and heaptrack interprets.
+Runs jobs that allocate much: alone, with memlag's tracker and its consumer, and under heaptrack
+(--raw: it interprets nothing), in turns. Prints the medians of the CPU and wall seconds of all
+processes, and memlag's over heaptrack's, which is to be at most 1. With --whole, both do all their
+default work: memlag records with the timer, finds names and reports, and heaptrack interprets.
+
     heap.py build/bin/heap_consume [--whole build/bin/memlag] [--rounds N]"""
 import argparse
 import os

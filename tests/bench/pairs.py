@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the default model claims of real changes, beside what they gain: each pair of pairs.c
-runs as it is, before and after in turns, and once each under 'memlag record' with default
-options. A gain is time before over time after, of the work without its setup: CPU time of real
-runs (the median), virtual time of the model's. Prints a Markdown table: whether the direction is
-right and the sizes are within 30 %. Where some real rounds gain and others lose, the real change
-has no direction, and the claim is neither right nor wrong: undecided. The figures are this
-machine's; nothing here fails.
+"""The default model's predictions for real changes, compared with their real gains: each pair of
+pairs.c runs natively, before and after in turns, and each program once under 'memlag record' with
+default options.
 
-Real runs want a quiet machine and the model does not care: --save FILE only runs the former and
-keeps them, --real FILE takes them from there."""
+A gain is time before over time after, of the work without its setup: CPU time of real runs (the
+median), virtual time of the model's. Prints a Markdown table: whether the direction is right and
+the sizes are within 30 %. If some real rounds gain and others lose, the real change has no
+direction, and the prediction is undecided. The figures are this machine's; nothing here fails. Real
+runs need a quiet machine, the model does not: --save FILE only does the real runs and stores them,
+--real FILE reads them."""
 import argparse
 import json
 import os

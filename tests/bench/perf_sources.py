@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What recording through perf events costs, beside perf record and the limits.
+"""The cost of recording through perf events, compared with perf record and the limits.
 
-Runs a program that is busy on every CPU under 'memlag record --source clock' and under
-'perf record' with the same event, 20 000 times a second on each CPU, in turns: the CPU time
-of the program itself, and of the recorder. memlag's is taken when it says that the
-database is written: names and report, which follow, are none of perf record's work.
-Starting and ending costs perf more, and a sample costs memlag more, as it becomes a row:
-the ratio depends on the length of the program. A program that ends at once tells both
-apart. Nothing here fails because a machine is slow.
-"""
+A program is busy on every CPU. It runs under 'memlag record --source clock' and under 'perf record'
+with the same event, 20 000 times a second on each CPU, in turns. Prints the CPU time of the program
+itself, and of the recorder. memlag's time ends when it reports that the database is written. perf
+record makes neither names nor a report. Starting and ending costs perf more, and a sample costs
+memlag more, as it becomes a row: the ratio depends on the length of the program. A program that
+ends at once separates both. Nothing here fails because a machine is slow."""
 import argparse
 import os
 import pathlib

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The simulated PMU against the machine at hand, of which 'memlag calibrate' has made the
-CPU model 'host': what the model says that kernels and programs take, over what they take. Of
-kernels it is the time of an access or a pass, of programs the CPU time of the whole run. Real
-runs are taken in turns over all of them, with the model's in between, and their median counts:
-what else the processor has to do changes with time.
+"""The simulated PMU compared with this machine. 'memlag calibrate' has made its CPU model 'host'.
+The result is the model's time for kernels and programs over the real time.
 
-On a busy machine give --realtime, as root: real programs then have a CPU for themselves
-while they run. Numbers of one machine at one moment: nothing here fails because a machine
-is slow."""
+Of kernels it is the time of an access or a pass, of programs the CPU time of the whole run. Real
+runs of all programs alternate with the model's runs, and their median counts, because the
+processor's other work changes with time. On a busy machine give --realtime, as root: real programs
+then have a CPU for themselves while they run. Numbers of one machine at one moment: nothing here
+fails because a machine is slow."""
 import argparse
 import json
 import os
@@ -26,8 +25,8 @@ import bench  # noqa: E402
 
 LIMIT = 0.30
 
-# The engine knows no AVX-512, so that the C library takes other functions under it: these
-# are what both sides are to run. (Without AVX-512, and without fast "rep movsb".)
+# Valgrind knows no AVX-512, so the C library takes other functions under it. Both sides are to run
+# these. (Without AVX-512, and without fast "rep movsb".)
 SAME_CODE = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,"
                                "-AVX512DQ,-ERMS,-FSRM"}
 
@@ -73,7 +72,7 @@ class Kernel:
         return json.loads(output)["ns_per_access"] * 1e-9
 
     def modelled(self, record):
-        """Two runs of different length, so that what goes before the passes cancels."""
+        """Two runs of different length: the time before the passes cancels out."""
         seconds = [record([*self.command, "--passes", str(passes)]) for passes in self.passes]
         _, output = run([*self.command, "--passes", "1"], None)
         description = json.loads(output)
@@ -115,14 +114,14 @@ class Program:
         return record(self.command, self.stdin)
 
 
-# Of bench.py's jobs, so that they run for one to three seconds.
+# Changes to bench.py's jobs that make them run for one to three seconds.
 TEXT_COPIES = 5
 LONGER = {"sqlite3": ("120000", "1000000"), "python3": ("150000", "3500000")}
 
 
 def longer_jobs(memlag, directory):
-    """The commands and standard inputs of bench.py's jobs, of which those that run for
-    parts of a second do more of the same."""
+    """The commands and standard inputs of bench.py's jobs. Jobs that take less than a second repeat
+    their work."""
     jobs = {name: (command, stdin) for name, command, stdin, *_ in
             bench.make_jobs(memlag, directory)}
     text = directory / "job.txt"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CPU time of each report and each query of the library, of a recording and of one with about
-eight times its rows: a tree that recursion allocates, each node on a path of calls of its own.
-Times grow no faster than the rows, but for what sorting adds. Not a test."""
+"""CPU time of each report and each query of the library, for a recording and one with about eight
+times its rows. The program allocates a tree by recursion, each node on a different path of calls.
+Times grow no faster than the rows, except for sorting. Not a test."""
 import argparse
 import contextlib
 import os

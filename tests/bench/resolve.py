@@ -1,21 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast memlag resolves the samples of a program with much debug information, beside
-binutils' addr2line and eu-addr2line.
+"""The speed with which memlag resolves the samples of a program with much debug information,
+compared with binutils' addr2line and eu-addr2line.
 
-For each program or library given, a database of samples at random addresses of its code
-is made. memlag names them, twice, and once more a database with one sample at each
-address; the two references get each distinct address once, in ascending order, and are
-asked for functions and inlined calls. All run in turns; shown
-are medians of the processor time (user and system) and of the time on the clock, their
-ratios to memlag's, and the peak memory. eu-addr2line, which is very slow on some files,
-gets only every n-th address, so that its ratio is a lower bound.
+For each given program or library it makes a database of samples at random addresses of the code.
+memlag names them, twice, and once more a database with one sample at each address. The two
+references get each distinct address once, in ascending order, and report functions and inlined
+calls. All run in turns. It prints medians of the processor time (user and system) and of the wall
+time, their ratios to memlag's, and the peak memory. eu-addr2line is very slow on some files and
+gets only every n-th address: its ratio is a lower bound.
 
     resolve.py MEMLAG [OPTION...] FILE[=DEBUG-FILE]...
 
-A kernel's vmlinux is one of the FILEs. DEBUG-FILE is where the debug information of FILE is; by default FILE itself or, by
-build-id, below /usr/lib/debug.
-"""
+A FILE may be a kernel's vmlinux. DEBUG-FILE has the debug information of FILE; by default FILE
+itself or, by build-id, a file below /usr/lib/debug."""
 import argparse
 import multiprocessing
 import os
@@ -45,7 +43,7 @@ def measure(command, stdin=os.devnull):
 
 
 def debug_bytes(path):
-    """What the sections of debug information take, unpacked."""
+    """The unpacked size of the debug information's sections."""
     total = 0
     text = symbolize_db.output("readelf", "-StW", path)
     for section in re.split(r"\n\s+\[ *\d+\] ", text)[1:]:
@@ -74,7 +72,7 @@ def compare(options, program, debug, directory):
     made, distinct, database, all_of_them, some = (
         os.path.join(directory, name)
         for name in ("made.db", "distinct.db", "named.db", "addresses", "some"))
-    # In a process of its own: what is started from here begins as large as this one is.
+    # In a separate process: a process started here begins with the size of this one.
     for path, samples in ((made, options.samples), (distinct, len(addresses))):
         maker = multiprocessing.Process(target=make_database, args=(
             path, program, addresses, samples, options.seed))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""B20's kernels with known traffic, DDOT, DGEMV and DGEMM, each on data that is out of
-the caches: what DRAM is read and written is what the formulas say."""
+"""B20's kernels with known traffic, DDOT, DGEMV and DGEMM, on data outside of the caches: the bytes
+that DRAM reads and writes equal the formulas."""
 import math
 
 import experiment

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""M17 on their Xeon E5-2680 v3: three pointer chases tell which counter of stalls can be
-believed, reads by level have their bandwidth, and the stalls of a kernel that waits for
-latency and of one that waits for bandwidth are on the right sides."""
+"""M17 on their Xeon E5-2680 v3. Three pointer chases show which counter of stalls is right. Reads
+by level have their bandwidth. A kernel that waits for latency and one that waits for bandwidth have
+their stalls on the right sides."""
 import experiment
 
 CPU = "haswell-ep"
@@ -50,8 +50,8 @@ def counters_of_stalls(statements, points):
 
 
 def bandwidth(memlag, level, size, published):
-    """GB/s of one core that reads with 256 bits, in the model's time: of the middle half of
-    the run's loads, of which start-up and preparation make few."""
+    """GB/s of one core that reads with 256 bits, in the model's time: of the middle half of the
+    run's loads, which excludes most of start-up and preparation."""
     passes = {"L1": 20000, "L2": 2000, "L3": 48, "DRAM": 2}[level]
     run = experiment.Recording(
         memlag, "load", ["--size", size, "--width", 8 * LOAD_BYTES, "--passes", passes],

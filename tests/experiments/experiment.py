@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the experiments share: recordings of memlag's kernels under the simulated PMU,
-read by SQL, and the statements that are held against them. Knows no experiment."""
+"""The common part of the experiments: recordings of memlag's kernels under the simulated PMU, read
+by SQL, and the statements compared with them. Knows no experiment."""
 import argparse
 import csv
 import json
@@ -16,10 +16,10 @@ import tempfile
 # out what L2 serves.
 LDLAT_CYCLES = 6
 
-# Between the barrier at which the timed passes begin and the first thread's end, with some
-# room: by the loads that each thread has made since it began, of which one pass goes before
-# and preparation, which stores, makes few. Samples would not tell it: a thread whose
-# prefetches come in time may have none.
+# The time between the barrier before the timed passes and the first thread's end, with some room.
+# It is found by the loads of each thread since its start. One pass comes before, and preparation,
+# which stores, makes few. Samples would not show it: a thread whose prefetches come in time may
+# have none.
 BEGIN_PART, END_PART = 0.1, 0.95
 LOADS = "mem_inst_retired.all_loads"
 WINDOW = """
@@ -51,13 +51,13 @@ class Recording:
         self.command = ["memlag", "record", "--source", "sim", "--sim-cpu", cpu]
         self.command += ["--sim-prefetch", prefetch, "--ldlat", str(LDLAT_CYCLES)]
         self.command += ["--sim-set", f"numa.nodes={nodes}"]
-        # The papers' loops are of a length that predictors of today do not learn.
+        # Present predictors do not learn the papers' loops, because of their length.
         self.command += ["--sim-set", "branch.mispredict_cycles=0"]
         self.command += [*record, "--", "memlag", "bench", kernel, *map(str, options),
                          "--format", "json"]
         command = [memlag if word == "memlag" else word for word in self.command]
         command[2:2] = ["-o", path]
-        # What the user's own validations say about counters is none of an experiment's.
+        # The user's own validations of counters do not affect an experiment.
         environment = {**os.environ, "XDG_DATA_HOME": self.directory.name}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode != 0:
@@ -102,8 +102,8 @@ class Recording:
         return self.span
 
     def per_pass(self):
-        """What the counters gain in one pass over the data, in that time. What preparation
-        moves is not in it, nor what it left in the caches: a pass goes before."""
+        """The increments of the counters in one timed pass over the data. They exclude preparation
+        and the lines it left in the caches, because a pass comes before."""
         gained = dict(self.rows("SELECT name, sum(value) FROM reading JOIN counter"
                                 " USING (counter_id) WHERE start_ns >= ? AND end_ns <= ?"
                                 " GROUP BY name", self.window()))
@@ -124,8 +124,8 @@ class Recording:
         return self.value(SAMPLING_LATENCY, self.window())
 
     def levels(self, function):
-        """The part of FUNCTION's samples that each level has served; of one thread, whose
-        first pass is not among the later half of them."""
+        """The part of FUNCTION's samples that each level has served, for one thread whose first
+        pass is not in the later half of them."""
         served = [level for level, in self.rows(
             "SELECT level FROM sample_view WHERE function LIKE ? ORDER BY time_ns",
             (function,))]
@@ -138,8 +138,8 @@ class Recording:
 
 
 def per_pass(memlag, kernel, options, few, many, **settings):
-    """What the counters gain in one pass: two runs of different length, so that start-up
-    and preparation cancel out."""
+    """The increments of the counters in one pass: two runs of different length, so start-up and
+    preparation cancel out."""
     totals = []
     for passes in (few, many):
         run = Recording(memlag, kernel, [*options, "--passes", passes], **settings)

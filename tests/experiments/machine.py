@@ -1,28 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The default model beside the machine at hand: `memlag record --with-clock` with default
-options on small examples and common programs, which need debug information (--path DIR finds
-them before PATH). Prints a Markdown table. Each program's first five lines by measured time
-are compared in two ways:
+"""The default model compared with this machine: `memlag record --with-clock` with default options
+on small examples and common programs, which need debug information (--path DIR finds them before
+PATH). Prints a Markdown table. Each program's first five lines by measured time are compared in two
+ways:
 
 stalls: with the first five by modelled stalls, as reports rank them. Lines that compute have
     time and no stall, so this is no fair comparison for them.
-time: with the first five by modelled time (modelled_ratio): stalls, and as much of the other
-    cycles as the line has of executed instructions and wrong predictions.
+time: with the first five by modelled time (modelled_ratio): stalls, and a part of the other
+    cycles, by the line's share of executed instructions and wrong predictions.
 
-Lines of one file and number are one here, whatever functions they were inlined into. Without
-line numbers each function counts as a line. A line that is next to one of the other five
-counts as common in "beside": a timer sample can be on the line after. rho is Spearman's rank
-correlation over the ten first of both lists.
+Lines of one file and number are one here, regardless of the functions they were inlined into.
+Without line numbers each function counts as a line. A line next to one of the other five counts as
+common in "beside": a timer sample can be on the next line. rho is Spearman's rank correlation over
+the first ten of both lists.
 
-A single run's samples leave the order of like lines to chance. So the same is done with the
-samples of more runs under the timer alone (--runs), together. "again" is what a perfect model
-would reach: more runs beside the first (means), and of those together, one half beside the
-other. Where "again" is below 0.8, no model can be asked for 0.8. "lines" are so many that a
-correlation is over; of few it says little. "sure" are the pairs of these lines whose order the runs together tell (their shares
-differ by 1.96 standard errors), and how many of them the model has in that order.
+A single run's samples leave the order of similar lines to chance. The same comparison is therefore
+made with the samples of more runs under the timer alone (--runs), together. "again" is the result
+of a perfect model: the mean of the comparisons of the other runs with the first, and the comparison
+of one half of them with the other half. If "again" is below 0.8, no model can reach 0.8. "lines" is
+the number of lines in a correlation; few lines say little. "sure" counts the pairs of these lines
+whose order all runs together show (their shares differ by 1.96 standard errors), and the pairs that
+the model has in that order.
 
---keep DIR keeps recordings, and takes those that are there. No test: the figures are this
+--keep DIR keeps recordings, and uses the ones that are there. No test: the figures are this
 machine's, and the load average says how busy it was."""
 import argparse
 import collections
@@ -100,7 +101,7 @@ def programs(examples, text):
 
 
 def write_inputs(directory):
-    """The same text each time: words as in a language, few of them often."""
+    """The same text each time: words as in a language, a few of them frequent."""
     chance = random.Random(1)
     words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(30000)]
     lines = (" ".join(words[min(int(chance.paretovariate(0.6)) - 1, 29999)]
@@ -182,7 +183,7 @@ def agreement(measured, model):
 
 
 def sure_pairs(measured, model, samples):
-    """(pairs of lines whose measured order is no chance, those that MODEL has in that order)"""
+    """(pairs of lines whose measured order is no chance, pairs that MODEL has in that order)"""
     lines = set(first(measured, RANKED) + first(model, RANKED))
     pairs = right = 0
     for a, b in itertools.combinations(lines, 2):
@@ -230,7 +231,8 @@ def record(options, command, path, source):
 
 
 def record_all(options, command, stem):
-    """Paths of the recording with the model, and of those by the timer alone; None: failed"""
+    """Paths of the recording with the model, and of the recordings by the timer alone; None:
+    failed"""
     model = stem + ".db"
     runs = [f"{stem}.clock{i}.db" for i in range(options.runs)]
     done = [record(options, command, path, ["--source", "clock"]) for path in runs]

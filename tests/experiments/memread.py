@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""H20's memory read benchmark on their rigel (Xeon Platinum 8176): threads, delay and
-prefetching set the bandwidth; LMRL, the L1 miss latency and the sampling latency are what
-is made of it.
+"""H20's memory read benchmark on their rigel (Xeon Platinum 8176): threads, delay and prefetching
+set the bandwidth. LMRL, the L1 miss latency and the sampling latency follow.
 
 1. Without prefetching LMRL rises with the use of DRAM, and not before.
 2. The false positive: one thread that fills its buffers has a high sampling latency.

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Objects, types and fields against the programs' own word: builds each program of
-tests/integration/types in every way of BUILDS, records it with the simulated PMU, and has
-types/check.py compare what memlag says of each sample with what the program says of its
-memory. Writes objects.csv to DIRECTORY, and prints each class of wrong answers.
+"""Objects, types and fields compared with the programs' own output. Builds each program of
+tests/integration/types in every way of BUILDS and records it with the simulated PMU. types/check.py
+then compares memlag's answers for each sample with the program's. Writes objects.csv to DIRECTORY,
+and prints each class of wrong answers.
     objects.py build/bin/memlag doc/experiments [--only PROGRAM] [--levels LEVEL,...]
-With --rules it names each recording anew without each rule in turn, and writes rules.csv instead.
+With --rules it names each recording again without each rule in turn, and writes rules.csv instead.
 That takes a build with -DMEMLAG_RULE_SWITCHES=ON; the rule "none" is the comparison.
     objects.py build/bin/memlag doc/experiments --levels=-O2,-O3 --rules none,numbers,unrolled"""
 import argparse
@@ -36,8 +36,8 @@ def of_levels(gcc, clang):
 C = of_levels("gcc", "clang")
 CXX = of_levels("g++", "clang++")
 
-# The builds of each program: compiler and options, and what makes a package of the split
-# debug information (dwp or llvm-dwp) behind a '|'.
+# The builds of each program: compiler and options. Behind a '|' stands the tool that makes a
+# package of split debug information (dwp or llvm-dwp).
 BUILDS = {
     "program.c": [*C, "gcc -O2 -gdwarf-3", "gcc -O2 -flto", "gcc -O2 -no-pie",
                   "gcc -O2 -gsplit-dwarf", "gcc -O3 -gdwarf-4 -gsplit-dwarf",

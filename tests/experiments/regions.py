@@ -24,8 +24,8 @@ HEADER = ["region", "buffer_kib", *LEVELS]
 
 
 def measure(memlag, region, kib, l3_kib):
-    """The parts of the loads that the levels serve. Small buffers are chased often, so
-    that there are samples enough."""
+    """The parts of the loads that the levels serve. Small buffers are chased often, for enough
+    samples."""
     _, options, _ = REGIONS[region]
     passes = max(1, 2048 // kib)
     run = experiment.Recording(
@@ -43,8 +43,8 @@ def state(statements, region, level, kib, parts):
 
 
 def state_shape(statements, region, measured):
-    """MEASURED: the parts by the buffer's size. What a level and those before it serve falls
-    as the buffer grows, from all to nothing, and never rises."""
+    """MEASURED: the parts by the buffer's size. As the buffer grows, the sum of a level and all
+    nearer levels falls from all to nothing, and never rises."""
     name, _, _ = REGIONS[region]
     for last in range(1, len(LEVELS)):
         served = [sum(measured[kib][:last]) for kib in sorted(measured)]
@@ -57,9 +57,8 @@ def state_shape(statements, region, measured):
 
 
 def inside(region, l3_kib):
-    """The level and size of buffers that are clear of where a level holds them in part.
-    L3 spreads lines over all of its sets, so that of a stride of 128 bytes it holds twice
-    the buffer."""
+    """The level and size of buffers that no level holds only in part. L3 spreads lines over all of
+    its sets: with a stride of 128 bytes it holds twice the buffer."""
     _, _, stride = REGIONS[region]
     return [("L1", 8), ("L2", 64), ("L3", 1024), ("DRAM", l3_kib * stride // 20),
             ("L1", 24), ("L2", 192), ("L3", l3_kib // 2)]

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""H20's STREAM triad: of each repetition the memory controller's counters show three
-arrays read, one of them only to be written, and one written, with and without
-prefetching. Off-core counters of demand requests fall short of that once prefetchers do
-the reading."""
+"""H20's STREAM triad. For each repetition the memory controller's counters show three arrays read,
+one of them only to be written, and one written, with and without prefetching. Off-core counters of
+demand requests show less when prefetchers do the reading."""
 import experiment
 
 CPU = "skylake-sp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs whose verdict is known from how their code and the simulated CPU are made: which
-verdicts an expert would accept of the lines of which function. Each is recorded once with
-short intervals and judged again with longer ones, as readings add up."""
+"""Runs whose verdict follows from their code and the simulated CPU: the verdicts that an expert
+would accept for the lines of each function. Each is recorded once with short intervals and judged
+again with longer ones, as readings add up."""
 import collections
 import contextlib
 import os
@@ -19,8 +19,8 @@ HARMLESS = {"none", "cache", "too-few-samples"}
 # In the core, and for DRAM: of loads that fill the buffers both are true.
 FULL = {"in-core", "dram-latency"}
 
-# The last cache is a part of what the preset has, so that there is less to go through; and
-# memory's bandwidth so small, where it is to be short, that four cores ask for more.
+# The last cache is smaller than the preset's, so less data suffices. Where memory's bandwidth is to
+# be short, it is so small that four cores need more.
 CPUS = {
     "haswell-ep": (["l2.size_bytes=524288", "l3.size_bytes=7864320"], 14),
     "skylake-sp": (["l3.size_bytes=10092544"], 15),
@@ -132,8 +132,8 @@ def judged(memlag, recording, scratch, interval_ms, part=1):
 
 
 def verdicts(database, function):
-    """Of FUNCTION's lines that have a tenth of its latency or more; those with too few
-    samples do not count where others have enough."""
+    """FUNCTION's lines with a tenth of its latency or more. Lines with too few samples do not count
+    if others have enough."""
     with opened(database) as connection:
         rows = connection.execute(
             "SELECT verdict, latency_share FROM line_view WHERE function LIKE ?",
@@ -144,7 +144,6 @@ def verdicts(database, function):
 
 
 def of_caches_only(truth):
-    """What is left of TRUTH where loads wait for no value, so that nothing tells what
-    overlaps."""
+    """The rest of TRUTH if loads wait for no value: nothing then shows overlap."""
     dram = {"dram-latency", "dram-contention", "in-core"}
     return {"dram" if verdict in dram else verdict for verdict in truth}

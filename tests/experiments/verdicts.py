@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What kinds of wait are called: false sharing between nodes, a stride that the TLB does not
-reach, and memory that prefetches or stores keep at its limit; in full all of verdict_cases.py,
-by CPU, prefetching and length of the intervals. (Remote memory, false sharing in a node and
-the same for whole programs: tests/integration/examples.sh and cachelines.sh.)"""
+"""The verdicts of kinds of wait: false sharing between nodes, a stride beyond the TLB's reach, and
+memory that prefetches or stores keep at its limit; in full all of verdict_cases.py, by CPU,
+prefetching and length of the intervals. (Remote memory, false sharing in a node and the same for
+whole programs: tests/integration/examples.sh and cachelines.sh.)"""
 import os
 import statistics
 import subprocess
@@ -22,8 +22,8 @@ def measure(memlag, kernel, options):
 
 
 def tlb(statements, memlag):
-    """4033 lines, each on a page of its own: in L2 and L3, and beyond the STLB's 1024
-    pages; then as many lines side by side."""
+    """4033 lines, each on another page: in L2 and L3, and beyond the STLB's 1024 pages; then as
+    many adjacent lines."""
     passes = ["--passes", 60]
     strided = measure(memlag, "tlb", ["--size", "16M", *passes])
     statements.equal("tlb, stride of a page and a line: verdict",
@@ -123,8 +123,8 @@ def which_cache(statements, memlag, directory):
 
 
 def stored_to_the_limit(statements, memlag):
-    """All cores of M17's processor store, and no load waits: 25.8 GB/s are written there,
-    and as many read, which is 82 % of what it reads."""
+    """All cores of M17's processor store, and no load waits: 25.8 GB/s are written there, and as
+    many read, which is 82 % of its read bandwidth."""
     run = experiment.Recording(
         memlag, "store", ["--threads", 12, "--size", "48M", "--passes", 3], cpu=CPU,
         record=["--interval", "0.1", "--no-heap", "--call-graph", "none"])

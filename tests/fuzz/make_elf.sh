@@ -60,7 +60,7 @@ for version in 4 5; do
         python3 -c "import sys; sys.stdout.buffer.write(int('$id', 16).to_bytes(8, 'little'))" >id
         cat id split.dwp >split/types-$version
 done
-# Two programs of one header, whose part dwz moves to a file of its own.
+# Two programs with one header. dwz moves its debug information to a separate file.
 for i in 1 2 3 4 5 6; do
         echo "struct shared_$i { int first_of_$i; struct shared_$i *next_of_$i; char text[1$i]; };"
         echo "struct shared_$i variable_of_$i;"

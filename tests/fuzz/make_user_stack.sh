@@ -26,7 +26,7 @@ make()
         shift
         gcc -shared -fPIC -nostdlib -Wl,--build-id=none,-z,noseparate-code "$@" -o library functions.c
         objcopy --strip-unneeded --keep-section .debug_frame library
-        # What the stack is made of: places in the code, and few on the stack.
+        # The words of the stack: addresses in the code, and few on the stack.
         { seq 64 | LC_ALL=C awk '{ printf "%c%c%c%c", 1 + $1 * 36 % 128, 10 + $1 % 3, 0, 0 }'; cat library; } >"$name"
 }
 make optimised -O2
