@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A hybrid CPU: two kinds of core, each with a PMU and events of its own."""
+"""A hybrid CPU: two kinds of core, each with a separate PMU and other events."""
 
 import json
 import unittest
@@ -52,7 +52,7 @@ class AlderLake(PebsCase):
                          self.text("calibrate/calibrate.err"))
         loaded = json.loads(self.text("calibrate/export.out"))["loaded"]
         self.assertAlmostEqual(loaded["idle_lmrl_cycles"], 150, delta=0.01)
-        # Of nine delays those for which a slow guest has time.
+        # The delays, of nine, for which a slow guest has time.
         if not loaded["curve"]:
             self.skipTest("this guest had no time for any of the loads")
         for point in loaded["curve"]:
@@ -60,15 +60,15 @@ class AlderLake(PebsCase):
             self.assertNotIn("load_lmrl_cycles", point)
 
     def test_calibrate_measures_sampling_latency(self):
-        """Of the chase, at each load: that of the scripted loads from DRAM, exactly."""
+        """The chase's latency under each load equals the scripted loads from DRAM, exactly."""
         loaded = json.loads(self.text("calibrate/export.out"))["loaded"]
         self.assertAlmostEqual(loaded["idle_sampling_latency_cycles"], 400, delta=1e-6)
-        # A slow guest may have no sample at one of them.
+        # A slow guest may have no sample under one of the loads.
         for point in loaded["curve"]:
             self.assertAlmostEqual(point.get("sampling_latency_cycles", 400), 400, delta=1e-6)
 
     def test_calibrate_without_msr(self):
-        """The module msr is not loaded: that is said, with the remedy."""
+        """The module msr is not loaded: a message says so, with the remedy."""
         conditions = {row["condition"]: row["meaning"] for row in
                       json.loads(self.text("calibrate/export.out"))["conditions"]}
         self.assertIn("/dev/cpu/0/msr", conditions["prefetchers-on"])
@@ -91,7 +91,7 @@ class AlderLake(PebsCase):
                                   GROUP BY 1, 2 HAVING sum(r.value) > 0""")}
 
     def test_counters(self):
-        """Each kind counts its own events; LMRL is the large core's."""
+        """Each kind of core counts separate events; LMRL belongs to the large core."""
         recording = self.recording("counters/record.db")
         counted = self.counters_of(recording)
         self.assertIn((SMALL, "mem_bound_stalls.load"), counted)

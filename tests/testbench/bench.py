@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Boots a virtual machine with a scripted PMU, runs a script of scenarios in it, and
-brings back what they left. Knows nothing of what the scenarios prove."""
+"""Boots a virtual machine with a scripted PMU, runs a script of scenarios in it, and returns their
+results. Knows nothing of the scenarios' tests."""
 
 import os
 import subprocess
@@ -43,7 +43,7 @@ class Machine:
         self.pmu = pmu
 
     def boot(self, directory="."):
-        """The directory with what the scenarios left; the console's log is beside it."""
+        """The directory with the scenarios' results; the console's log is beside it."""
         prepared = os.environ["TESTBENCH"]
         if not os.path.exists(f"{prepared}/scripted_pmu.ko"):
             print("SKIPPED: testbench/prepare says why", file=sys.stderr)

@@ -108,8 +108,8 @@ class PebsCase(MachineCase):
                       for sample in self.recording(recording).memory_samples())
 
     def assert_latencies(self, recording, least, lmrl, l1_miss):
-        """Of all intervals, of which there are more than LEAST. An emulated kernel takes
-        some microseconds of an interval to start one counter after the other."""
+        """All intervals; there are more than LEAST. An emulated kernel takes some microseconds of
+        an interval to start the counters one after the other."""
         for column, value in (("lmrl_cycles", lmrl), ("l1_miss_latency_cycles", l1_miss)):
             intervals = recording.intervals(column)
             self.assertGreater(len(intervals), least)

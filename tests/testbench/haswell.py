@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A CPU with four counters, some of whose events can be on one of them only."""
+"""A CPU with four counters; some events can only be on one of them."""
 
 import json
 import statistics
@@ -52,7 +52,7 @@ class Haswell(PebsCase):
             self.assertAlmostEqual(share, ms["cpu_clk_unhalted.thread"], delta=0.02, msg=ms)
 
     def test_latency_is_never_mixed(self):
-        """LMRL and alpha / beta are of one group: exact, though it takes turns."""
+        """The events of LMRL and alpha / beta are in one group: exact, although it takes turns."""
         # Counts are whole numbers.
         self.assert_latencies(self.recording("rotation/record.db"), 15, 90, 150)
 

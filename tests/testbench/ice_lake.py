@@ -66,8 +66,8 @@ class IceLake(PebsCase):
         levels = [level_of[sample[3]] for sample in
                   perf_script_samples(self.path("shares/script.out"), "cpu/mem-loads,")]
         self.assertGreater(len(levels), 1000)
-        # A sample that falls into the kernel's time for the thread is none: there are a
-        # few more of these beside memlag, which reads counters.
+        # A sample during the kernel's work for the thread does not count. There are a few more of
+        # these under memlag, which reads counters.
         ours_ms = self.player("shares/record.out").cpu_ms["main"]
         theirs_ms = self.player("shares/perf.out").cpu_ms["main"]
         self.assertAlmostEqual((len(recorded) / ours_ms) / (len(levels) / theirs_ms), 1,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The first file system of a virtual machine, as a cpio archive ("newc") that depends
-on nothing but the files' contents: no times, owners, inode numbers or order of the
-host's directories get in."""
+"""The first file system of a virtual machine, as a cpio archive ("newc") that depends only on the
+files' contents: it has no times, owners, inode numbers or order of the host's directories."""
 
 import os
 import stat

@@ -10,8 +10,8 @@ import bench
 from case import PERF_THRESHOLD, PebsCase
 from recording import perf_script_samples
 
-# Which of the eight counters events can be on (Intel's list of this CPU's core events,
-# field Counter); those that are not here can be on all.
+# The counters, of eight, that an event can use (Intel's list of this CPU's core events, field
+# Counter). Events that are not here can use all.
 CONSTRAINTS = "constraints=" + ",".join(f"{code:x}:{counters:x}" for code, counters in {
     0x01cd: 0xfe,  # MEM_TRANS_RETIRED.LOAD_LATENCY
     0x02cd: 0x01,  # MEM_TRANS_RETIRED.STORE_SAMPLE
@@ -128,8 +128,8 @@ class SapphireRapids(PebsCase):
                 self.assertAlmostEqual(latency, 25, delta=0.01)
 
     def test_memory_controller(self):
-        """Each reading is what the PMU gave when it was read, whenever that was; and that
-        is the scripted rate in the time between."""
+        """Each reading is the PMU's value at the time it was read, at any time. Their difference is
+        the scripted rate in the time between."""
         recording = self.recording("phases/record.db")
         for name, column, config, lines_per_ms in (
                 ("dram.read_bytes", "read_gbs", 0xcf05, 100000),
@@ -170,8 +170,8 @@ class SapphireRapids(PebsCase):
                                    gained_in(readings, start_ns, end_ns), delta=100)
 
     def test_rotation(self):
-        """Each counter of guest/steady.txt is on a CPU with too few counters for some of
-        the time, and is scaled to all of it."""
+        """The CPU has too few counters: each event of guest/steady.txt counts for some of the time,
+        and is scaled to all of it."""
         recording = self.recording("rotation/record.db")
         self.assertEqual(recording.rows("SELECT value FROM machine "
                                         "WHERE key = 'counter_groups'"), [(3.0,)])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What guest/player does, by its rule (README.md) and by what it printed, and what the
-scripted PMU says it made of it. The truth that recordings are held against."""
+"""The actions of guest/player, from its rule (README.md) and its output, and the PMU's journal of
+them. The truth for recordings."""
 
 import csv
 import os
@@ -23,7 +23,7 @@ def sources():
 
 
 class Player:
-    """PATH is what the player printed, EXTRA its option --extra."""
+    """PATH is the player's output, EXTRA its option --extra."""
 
     def __init__(self, path, extra=0):
         self.roles = {}  # name: (pid, tid, address of its array)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An Intel CPU that came after this version of memlag: no event of it is known but those
-that the kernel names."""
+"""An Intel CPU that is newer than this version of memlag, which knows only the events that the
+kernel names."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A CPU with four counters, some of whose events can be on one of them only.
+# A CPU with four counters; some events can only be on one of them.
 . /bench/scenario.sh
 
 load_pmu

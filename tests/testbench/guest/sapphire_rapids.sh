@@ -2,7 +2,7 @@
 # A server CPU whose load latency event needs the auxiliary event before it.
 . /bench/scenario.sh
 
-# The last arguments of a player: what it reads, and how the PMU shall see that.
+# The last arguments of a player: its input files, and the form in which the PMU sees them.
 loads="--extra 7 /bench/sources.csv /bench/loads.txt"
 steps="--extra 7 /bench/sources.csv /bench/steps.txt"
 phases="--extra 7 /bench/sources.csv /bench/phases.txt"
@@ -28,7 +28,7 @@ perf mem record -t load -c 100 -o - -- \
         memlag import -o import.db - >import.out 2>>log
 journal
 
-# The bench itself: what perf records is what the script says.
+# Tests the bench itself: perf records the script's samples.
 scenario perf
 run record perf mem record -t load -o /tmp/perf.data -- \
         sh -c "exec /bench/player --thread --exec --ms 100 $loads >player.out"

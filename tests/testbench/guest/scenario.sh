@@ -19,8 +19,8 @@ sysctl()
         echo "$2" >"/proc/sys/kernel/$1" || exit 1
 }
 
-# scenario NAME: what follows leaves its results in /results/NAME. The PMU forgets what
-# was before.
+# scenario NAME: the following commands leave their results in /results/NAME. The PMU forgets
+# earlier scripts.
 scenario()
 {
         mkdir "/results/$1"
@@ -53,7 +53,7 @@ unprivileged()
         as=
 }
 
-# journal: what the PMU did in this scenario.
+# journal: the actions of the PMU in this scenario.
 journal()
 {
         cat /proc/scripted_pmu/journal >journal.csv

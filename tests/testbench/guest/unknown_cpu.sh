@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# An Intel CPU that came after this version of memlag: no event of it is known but those
-# that the kernel names.
+# An Intel CPU that is newer than this version of memlag, which knows only the events that the
+# kernel names.
 . /bench/scenario.sh
 
 loads="/bench/sources.csv /bench/loads.txt"
