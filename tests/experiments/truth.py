@@ -193,10 +193,12 @@ def lines_of(connection, function):
 
 
 def gains_of(connection, the_program, line):
-    """What the fix of each verdict saved at the line, in parts of the run's cycles."""
+    """What the fix of each verdict saved at the line, in parts of the run's cycles. Waits
+    that the fix only moved to the function's other lines are not saved."""
     saved = dict(connection.execute(
-        "SELECT fix, sum(gain_ratio) FROM line_gain_view WHERE kind = 'recorded'"
-        " AND function = ? AND line = ? GROUP BY fix", (the_program.function, line)))
+        "SELECT fix, sum(iif(line = ?2, gain_ratio, min(gain_ratio, 0))) FROM line_gain_view"
+        " WHERE kind = 'recorded' AND function = ?1 GROUP BY fix",
+        (the_program.function, line)))
     cures = cures_of(the_program)
     return {name: saved.get(cures.get(name), 0.0) for name in CURES}
 
