@@ -141,9 +141,10 @@ static void judge_intervals(struct analysis *a)
                     bandwidth_short(contended, bound),
                     bound,
                     interval_lacks_buffers(&a->metrics[i]),
+                    interval_buffers_full(&a->metrics[i]),
                     a->metrics[i].sets_crowd,
                     interval_buffers_free(&a->metrics[i]),
-                    interval_path_full(interval, a->counters.known, &a->machine),
+                    interval_path_use(interval, a->counters.known, &a->machine),
                     interval_bandwidth_use(&a->metrics[i], &a->thresholds),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;

@@ -272,6 +272,10 @@ TEST(buffers_are_short_from_a_twentieth_of_the_cycles_on)
         m.buffers_full_ratio = NAN; /* not counted */
         assert_false(interval_lacks_buffers(&m));
         assert_false(interval_buffers_free(&m));
+        m.buffers_full_ratio = 0.24;
+        assert_false(interval_buffers_full(&m));
+        m.buffers_full_ratio = 0.25;
+        assert_true(interval_buffers_full(&m));
 }
 
 /* DRAM at its limit has no bandwidth left, even if prefetches hide this from loads. */
@@ -495,6 +499,29 @@ TEST(full_buffers_tell_the_latency_of_stores)
                 struct thresholds thresholds = thresholds_of_machine(&buffers);
                 struct interval_metrics metrics =
                     interval_metrics(&stores, all_known, machine.clock_mhz);
+                assert_int_equal(interval_contended(&metrics, NAN, &thresholds),
+                                 cases[i].contended);
+        }
+}
+
+/* Stores and prefetches have no LMRL, but samples: above 250 cycles a line is late. */
+TEST(lines_that_come_late_to_free_buffers_queued_in_dram)
+{
+        static const struct {
+                double gbs, sampled_cycles, full;
+                enum answer contended;
+        } cases[] = {{60, 251, 0.04, ANSWER_YES},
+                     {60, 249, 0.04, ANSWER_NO},
+                     {60, NAN, 0.04, ANSWER_NO},
+                     {60, 251, 0.05, ANSWER_NO}, /* or for a buffer */
+                     {40, 251, 0.04, ANSWER_NO}};
+        const struct thresholds thresholds = thresholds_of_machine(&machine);
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                const struct interval_metrics metrics = {
+                    .write_gbs = cases[i].gbs,
+                    .active_cores = NAN,
+                    .buffers_full_ratio = cases[i].full,
+                    .dram_sample_cycles = cases[i].sampled_cycles};
                 assert_int_equal(interval_contended(&metrics, NAN, &thresholds),
                                  cases[i].contended);
         }

@@ -183,6 +183,49 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
                   .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
 }
 
+TEST(while_buffers_are_full_the_requests_of_a_function_have_one_cause)
+{
+#define WITH(cause)                                                                      \
+        .interval_buffers_full = true, .interval_lacks_buffers = true,                   \
+        .full_cause = (cause)
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 210,
+                  WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_DRAM, .level = LEVEL_L3, .latency_cycles = 900, WITH(CAUSE_DRAM));
+        expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 900,
+                  WITH(CAUSE_CACHE));
+        /* It needs no buffer, or waits for something else. */
+        expect_of(CAUSE_NONE, .level = LEVEL_L1, .latency_cycles = 900,
+                  WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 900,
+                  .conflict_sets = 1, WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_DRAM, .latency_cycles = 900,
+                  .bandwidth_short = ANSWER_YES, WITH(CAUSE_IN_CORE));
+        /* The function's requests do not tell. */
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 401,
+                  WITH(CAUSE_NONE));
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 400,
+                  WITH(CAUSE_NONE));
+#undef WITH
+}
+
+TEST(a_store_waits_for_nothing_but_room_in_the_store_buffer)
+{
+#define STORE(cycles) .store = true, .latency_cycles = (cycles)
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, STORE(200));
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_L3, STORE(60));
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, STORE(60), .conflict_sets = 1);
+        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, STORE(200),
+                  .interval_buffers_full = true, .full_cause = CAUSE_DRAM);
+        expect_of(CAUSE_NONE, .level = LEVEL_L1, STORE(4));
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_DRAM, STORE(300),
+                  .bandwidth_short = ANSWER_YES);
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, STORE(300),
+                  .bandwidth_short = ANSWER_UNKNOWN);
+        /* The instructions behind a locked one wait for it. */
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, STORE(200), .locked = true);
+#undef STORE
+}
+
 TEST(a_line_in_flight_is_judged_by_how_long_it_took)
 {
         /* 1.25 times the last cache's 60 cycles. */

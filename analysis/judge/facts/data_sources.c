@@ -84,11 +84,3 @@ const struct data_source *data_sources_of_row(const struct data_sources *sources
             has_source ? source->of_memory : sqlite3_column_int(row, column + 1) != 0;
         return of_memory ? source : NULL;
 }
-
-bool data_sources_have(const struct data_sources *sources, enum level level)
-{
-        for (size_t i = 0; i < sources->count; i++)
-                if (sources->sources[i].level == level)
-                        return true;
-        return false;
-}

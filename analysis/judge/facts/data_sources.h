@@ -53,7 +53,4 @@ const struct data_source *data_sources_find(const struct data_sources *sources,
 const struct data_source *data_sources_of_row(const struct data_sources *sources,
                                               struct sqlite3_stmt *row, int column);
 
-/* Whether any data source has LEVEL. */
-bool data_sources_have(const struct data_sources *sources, enum level level);
-
 #endif

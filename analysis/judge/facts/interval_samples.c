@@ -59,6 +59,8 @@ struct reading {
         size_t dram, remote;    /* samples of these levels */
         double retire_cycles, retire_squared;
         int64_t retirements;
+        double dram_cycles; /* of accesses that DRAM served */
+        size_t dram_known;
         /* Latencies of accesses that took a buffer, and of those that crowd into few
          * sets. */
         double requested_cycles, crowded_cycles;
@@ -80,6 +82,12 @@ static void finish_interval(struct reading *reading)
                 metrics->sampled_stall_most =
                     (reading->retire_cycles + 1.96 * sqrt(reading->retire_squared)) *
                     reading->loads_per_sample / interval->gained[CONCEPT_CYCLES];
+        metrics->dram_sample_cycles =
+            reading->dram_known >= (size_t)VERDICT_SAMPLES_MIN
+                ? reading->dram_cycles / (double)reading->dram_known
+                : NAN;
+        reading->dram_cycles = 0;
+        reading->dram_known = 0;
         metrics->sets_crowd = 3 * reading->crowded_cycles > reading->requested_cycles;
         reading->requested_cycles = reading->crowded_cycles = 0;
         reading->count = reading->dram = reading->remote = 0;
@@ -90,7 +98,7 @@ static void finish_interval(struct reading *reading)
 
 /* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency,
  * latency of a fill buffer's hit, latency of an access that took a buffer, whether it is
- * one of few sets. */
+ * one of few sets, latency if DRAM served it and its translation was known. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -106,6 +114,10 @@ static int take_sample(void *context, sqlite3_stmt *row)
                 double cycles = sqlite3_column_double(row, 3);
                 reading->retire_cycles += cycles;
                 reading->retire_squared += cycles * cycles;
+        }
+        if (sqlite3_column_type(row, 7) != SQLITE_NULL) {
+                reading->dram_known++;
+                reading->dram_cycles += sqlite3_column_double(row, 7);
         }
         const double requested_cycles = sqlite3_column_double(row, 5);
         reading->requested_cycles += requested_cycles;
@@ -160,7 +172,8 @@ static const char sql_of_samples[] =
     "     s.retire_latency_cycles, NULL),"
     " iif(d.level = 'LFB', s.latency_cycles, 0),"
     " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles),"
-    " s.sample_id IN (SELECT sample_id FROM set_conflict)"
+    " s.sample_id IN (SELECT sample_id FROM set_conflict),"
+    " iif(d.level = 'DRAM' AND d.tlb <> 'miss' AND NOT d.locked, s.latency_cycles, NULL)"
     " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
     " WHERE d.op <> 'NA' OR d.level <> 'NA' ORDER BY s.time_ns";
 
@@ -175,6 +188,7 @@ int interval_samples_read(struct db *db, const struct interval_series *series,
                                   .cache_latency_cycles = cache_latency_cycles};
         for (size_t i = 0; i < series->count; i++) {
                 metrics[i].idle_part = NAN;
+                metrics[i].dram_sample_cycles = NAN;
                 metrics[i].sampled_stall_most = NAN;
         }
         int code = read_remote(db, remote_cycles, diag);

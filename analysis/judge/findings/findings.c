@@ -27,6 +27,8 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
         pass->line_origins = calloc(pass->grouping.line_groups, sizeof(struct origins));
         pass->function_origins =
             calloc(pass->grouping.function_groups, sizeof(struct origins));
+        pass->buffer_uses =
+            calloc(pass->grouping.function_groups, sizeof(struct buffer_use));
         pass->touched.value_bytes = sizeof(struct origins);
         pass->accesses.value_bytes = sizeof(struct short_tally);
         pass->fields.value_bytes = sizeof(struct tally);
@@ -36,8 +38,8 @@ static int pass_open(struct db *db, struct findings_pass *pass, struct diag *dia
         pass->objects = calloc(pass->grouping.object_count + 1, sizeof(struct tally));
         if (askers_open(&pass->askers, pass->grouping.line_groups,
                         pass->grouping.function_groups, pass->grouping.line_function) ||
-            !pass->line_origins || !pass->function_origins || !pass->lines ||
-            !pass->functions || !pass->objects)
+            !pass->buffer_uses || !pass->line_origins || !pass->function_origins ||
+            !pass->lines || !pass->functions || !pass->objects)
                 return diag_no_memory(diag);
         if (pass->input->stores_parts)
                 code = statement_prepare(db, "INSERT INTO sample_part VALUES (?1, ?2)",
@@ -61,6 +63,7 @@ static void pass_close(struct findings_pass *pass)
         data_sources_free(&pass->sources);
         free(pass->line_origins);
         free(pass->function_origins);
+        free(pass->buffer_uses);
         pairs_free(&pass->touched);
         free(pass->lines);
         free(pass->functions);
@@ -140,6 +143,7 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .unforwarded = source->unforwarded,
             .locked = source->locked,
             .hit_modified = source->hit_modified,
+            .store = source->store,
             .conflict_sets = sqlite3_column_int64(row, COLUMN_CONFLICT_SETS),
             .latency_cycles = cycles_of_row(row, 1),
             .retire_latency_cycles = cycles_of_row(row, COLUMN_RETIRE),
@@ -149,8 +153,9 @@ static struct sample_facts sample_of_row(const struct findings_pass *pass,
             .bandwidth_short = interval ? interval->bandwidth_short : ANSWER_UNKNOWN,
             .interval_bound = interval ? interval->bound : BOUND_UNKNOWN,
             .interval_lacks_buffers = interval && interval->lacks_buffers,
+            .interval_buffers_full = interval && interval->buffers_full,
             .interval_sets_crowd = interval && interval->sets_crowd,
-            .interval_path_full = interval && interval->path_full,
+            .interval_path_full = interval && interval->path_use >= PATH_FULL_PART,
             .bandwidth_use = interval ? interval->bandwidth_use : NAN,
             .without_waits = pass->input->without_waits,
         };
@@ -169,21 +174,25 @@ static uint32_t object_of_row(const struct findings_pass *pass, sqlite3_stmt *ro
                                   sqlite3_column_int64(row, COLUMN_OBJECT));
 }
 
-static int add_origin(void *context, sqlite3_stmt *row)
+static int add_request_facts(void *context, sqlite3_stmt *row)
 {
         struct findings_pass *pass = context;
         const struct data_source *source =
             data_sources_of_row(&pass->sources, row, COLUMN_SOURCE);
-        if (!source || source->store) /* stores may go where no load has a line from */
+        if (!source)
                 return 0;
-        struct sample_facts sample = sample_of_row(pass, row, source, NULL);
-        enum origin origin = sample_origin(&sample, &pass->input->thresholds);
-        if (origin == ORIGIN_UNKNOWN)
-                return 0;
+        const struct judged_interval *interval =
+            interval_at(pass->input, sqlite3_column_int64(row, 0));
+        struct sample_facts sample = sample_of_row(pass, row, source, interval);
         uint32_t line, function;
         grouping_of_location(&pass->grouping,
                              placing_of_row(&pass->placing, row, COLUMN_PLACING), &line,
                              &function);
+        buffer_use_add(&pass->buffer_uses[function], &sample, &pass->input->machine,
+                       interval ? interval->path_use : NAN);
+        enum origin origin = sample_origin(&sample, &pass->input->thresholds);
+        if (origin == ORIGIN_UNKNOWN || source->store)
+                return 0; /* stores may go where no load has a line from */
         struct origins *touched =
             pairs_get(&pass->touched, function, object_of_row(pass, row));
         if (!touched)
@@ -292,6 +301,7 @@ static int add_sample(void *context, sqlite3_stmt *row)
                         return -ENOMEM;
                 sample.line_origin = origin_at(pass, line, function, touched, interval);
         }
+        sample.full_cause = buffer_use_cause(&pass->buffer_uses[function]);
         enum answer contended = sample_contended(&sample, &input->thresholds);
         enum cause cause = sample_cause(&sample, &input->machine, &input->thresholds);
         uint32_t field = field_of_row(row, COLUMN_FIELD);
@@ -412,9 +422,8 @@ int findings_make(struct db *db, const struct findings_input *input,
         *gaps = (struct findings_gaps){0};
         struct findings_pass pass = {.input = input, .gaps = gaps};
         int code = pass_open(db, &pass, diag);
-        if (!code &&
-            data_sources_have(&pass.sources, LEVEL_LFB)) /* only LFB hits need origins */
-                code = each_sample(db, &pass, add_origin, diag);
+        if (!code)
+                code = each_sample(db, &pass, add_request_facts, diag);
         if (!code)
                 code = each_sample(db, &pass, add_sample, diag);
         if (!code)

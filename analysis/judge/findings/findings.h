@@ -13,11 +13,12 @@ struct judged_interval {
         enum answer bandwidth_short; /* for slow loads of the interval */
         enum bound bound;
         bool lacks_buffers;
+        bool buffers_full;
         bool sets_crowd;
         bool buffers_free;
-        bool path_full;
+        double path_use;      /* of the path from L3; NAN: not known */
         double bandwidth_use; /* of DRAM; NAN: not known */
-        enum origin traffic; /* origin of the lines that loads waited for */
+        enum origin traffic;  /* origin of the lines that loads waited for */
 };
 
 struct findings_input {

@@ -4,6 +4,7 @@
 #define MEMLAG_FINDINGS_PASS_H
 
 #include "askers.h"
+#include "buffers.h"
 #include "data_sources.h"
 #include "findings.h"
 #include "gain.h"
@@ -23,7 +24,8 @@ struct findings_pass {
         struct data_sources sources;
         struct origins *line_origins;
         struct origins *function_origins;
-        struct pairs touched; /* (function, object) → origins of its loads */
+        struct buffer_use *buffer_uses; /* by function */
+        struct pairs touched;           /* (function, object) → origins of its loads */
         struct origins run_origins;
         struct tally whole;
         struct tally *lines;

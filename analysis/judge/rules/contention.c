@@ -12,7 +12,7 @@ const double NEAR_BANDWIDTH_PART = 0.75;
 const double SATURATED_BANDWIDTH_PART = 0.9;
 const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
-static const double PATH_FULL_PART = 0.8;
+const double PATH_FULL_PART = 0.8;
 static const double HIDDEN_PHASE_PART = 0.1;
 /* H20: idle LMRL varies by up to 6.62 %, and grows at least by half when DRAM is
  * saturated. A threshold within twice the idle variation would flag noise. A threshold of
@@ -148,6 +148,15 @@ static enum answer stores_contended(const struct interval_metrics *metrics,
                    : ANSWER_NO;
 }
 
+/* A line from DRAM comes late because it waited for a buffer, or in DRAM's own queue.
+ * LMRL does not show the queue of stores and prefetches, which no load waits for. */
+static bool queues_in_dram(const struct interval_metrics *metrics,
+                           const struct thresholds *thresholds)
+{
+        return interval_buffers_free(metrics) &&
+               metrics->dram_sample_cycles > thresholds->high_latency_cycles;
+}
+
 enum answer interval_contended(const struct interval_metrics *metrics,
                                double uncontended_lmrl,
                                const struct thresholds *thresholds)
@@ -157,6 +166,8 @@ enum answer interval_contended(const struct interval_metrics *metrics,
         bool hides = moved_little && may_hide_phases(metrics, moved_gbs, thresholds);
         if ((moved_little && !hides) || is_too_few_cores(metrics, moved_gbs, thresholds))
                 return ANSWER_NO;
+        if (!moved_little && queues_in_dram(metrics, thresholds))
+                return ANSWER_YES;
         if (metrics->miss_loads == 0)
                 return hides ? ANSWER_NO : stores_contended(metrics, thresholds);
         double baseline =
@@ -254,19 +265,23 @@ bool interval_lacks_buffers(const struct interval_metrics *metrics)
         return metrics->buffers_full_ratio >= FB_SHORT_RATIO;
 }
 
+bool interval_buffers_full(const struct interval_metrics *metrics)
+{
+        return metrics->buffers_full_ratio >= FB_FULL_RATIO;
+}
+
 bool interval_buffers_free(const struct interval_metrics *metrics)
 {
         return metrics->buffers_full_ratio < FB_SHORT_RATIO;
 }
 
-bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
-                        const struct machine_facts *machine)
+double interval_path_use(const struct interval *interval, const bool known[CONCEPT_COUNT],
+                         const struct machine_facts *machine)
 {
         if (!known[CONCEPT_OFFCORE] || !known[CONCEPT_CYCLES])
-                return false;
-        return interval->gained[CONCEPT_OFFCORE] * LINE_BYTES >=
-               PATH_FULL_PART * machine->l3_bytes_per_cycle *
-                   interval->gained[CONCEPT_CYCLES];
+                return NAN;
+        return interval->gained[CONCEPT_OFFCORE] * LINE_BYTES /
+               (machine->l3_bytes_per_cycle * interval->gained[CONCEPT_CYCLES]);
 }
 
 const char *bound_name(enum bound bound)

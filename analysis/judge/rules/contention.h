@@ -79,6 +79,7 @@ extern const double NEAR_BANDWIDTH_PART;
 extern const double SATURATED_BANDWIDTH_PART;
 extern const double FB_FULL_RATIO;
 extern const double FB_SHORT_RATIO;
+extern const double PATH_FULL_PART;
 
 /* The calibrated LMRL threshold, as a multiple of the idle LMRL. NAN if calibration gave
  * none, or an implausible one. */
@@ -126,13 +127,16 @@ enum answer bandwidth_short(enum answer contended, enum bound bound);
  * interval. The bound of the interval may be another. */
 bool interval_lacks_buffers(const struct interval_metrics *metrics);
 
+/* Whether they ran out for so long that they set the rate of misses. */
+bool interval_buffers_full(const struct interval_metrics *metrics);
+
 /* Whether the buffers are known to have been free for nearly the whole interval. */
 bool interval_buffers_free(const struct interval_metrics *metrics);
 
-/* Whether lines from L3 and beyond reached the cores at about the bandwidth of that path,
- * while DRAM had bandwidth left. More buffers would gain nothing. */
-bool interval_path_full(const struct interval *interval, const bool known[CONCEPT_COUNT],
-                        const struct machine_facts *machine);
+/* The used part of the bandwidth of the path from L3 to the cores; NAN: not known. From
+ * PATH_FULL_PART on the path is full: more buffers would gain nothing. */
+double interval_path_use(const struct interval *interval, const bool known[CONCEPT_COUNT],
+                         const struct machine_facts *machine);
 
 /* The used part of DRAM's bandwidth; NAN: not known. */
 double interval_bandwidth_use(const struct interval_metrics *metrics,

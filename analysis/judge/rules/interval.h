@@ -93,6 +93,8 @@ struct interval_metrics {
          * traffic; NAN: not known. remote_part: share of DRAM lines from another node. */
         double idle_part;
         double remote_part;
+        /* Mean latency of sampled accesses that DRAM served; NAN: too few. */
+        double dram_sample_cycles;
         /* More than a third of the time that buffers were taken, they were taken by lines
          * that crowd into few sets of L1. */
         bool sets_crowd;

@@ -266,21 +266,63 @@ static bool is_line_of_dram(const struct rule_input *in)
         return level_waits_for_dram(in->sample->level);
 }
 
+static bool needs_a_buffer(const struct rule_input *in)
+{
+        const struct sample_facts *sample = in->sample;
+        return !may_be_translation(sample) && !is_late_for_the_path(in) &&
+               !is_set_conflict(in) &&
+               (is_behind_l1(sample->level) || level_waits_for_dram(sample->level));
+}
+
+/* While buffers are full, the requests of a function wait for each other: all have the
+ * cause by whose removal they come soonest. CAUSE_NONE: not known. */
+static enum cause cause_of_full_buffers(const struct rule_input *in)
+{
+        const struct sample_facts *sample = in->sample;
+        const bool full = sample->interval_buffers_full &&
+                          sample->bandwidth_short == ANSWER_NO && needs_a_buffer(in);
+        return full && sample->full_cause ? sample->full_cause : CAUSE_NONE;
+}
+
+/* Nothing waits for the line of a store: it stalls the program when the store buffer is
+ * full. */
+static bool fills_store_buffer(const struct sample_facts *sample)
+{
+        return sample->store && !sample->locked && sample->bandwidth_short == ANSWER_NO;
+}
+
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
  * first waited for a fill buffer. A line from DRAM needs a long latency: if the wait for
  * the buffer is the smaller part, the reorder window soon limits the loads instead. */
-static bool waits_for_buffers(const struct rule_input *in)
+static bool is_late_for_any_buffer(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
         bool lacks_buffers =
             sample->interval_bound == BOUND_IN_CORE ||
             (sample->interval_lacks_buffers && sample->bandwidth_short == ANSWER_NO);
-        return lacks_buffers && !may_be_translation(sample) &&
-               !is_late_for_the_path(in) && !is_set_conflict(in) &&
-               (is_behind_l1(sample->level) || level_waits_for_dram(sample->level)) &&
+        return lacks_buffers &&
                sample->latency_cycles > (is_line_of_dram(in)
                                              ? in->thresholds->queued_latency_cycles
                                              : in->thresholds->high_latency_cycles);
+}
+
+static bool waits_for_buffers(const struct rule_input *in)
+{
+        const bool stores = fills_store_buffer(in->sample);
+        const enum cause full = cause_of_full_buffers(in);
+        if (full != CAUSE_NONE && !stores)
+                return full == CAUSE_IN_CORE;
+        return needs_a_buffer(in) && (stores || is_late_for_any_buffer(in));
+}
+
+static bool waits_behind_dram(const struct rule_input *in)
+{
+        return cause_of_full_buffers(in) == CAUSE_DRAM;
+}
+
+static bool waits_behind_caches(const struct rule_input *in)
+{
+        return cause_of_full_buffers(in) == CAUSE_CACHE;
 }
 
 /* The buffers are full because the lines that take them crowd into few sets. */
@@ -367,6 +409,8 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_CONTENTION, is_contention},
             {CAUSE_CACHE, is_behind_few_sets},
             {CAUSE_IN_CORE, waits_for_buffers},
+            {CAUSE_DRAM, waits_behind_dram},
+            {CAUSE_CACHE, waits_behind_caches},
             {CAUSE_DRAM, is_line_of_dram},
             {CAUSE_UNKNOWN, is_unknown},
             {CAUSE_TLB, is_tlb},

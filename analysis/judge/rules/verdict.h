@@ -46,14 +46,30 @@ struct origins {
         struct longest longest;
 };
 
+enum cause {
+        CAUSE_STORE_FORWARDING,
+        CAUSE_SHARING,
+        CAUSE_REMOTE,
+        CAUSE_CONTENTION,
+        CAUSE_IN_CORE,
+        CAUSE_DRAM,
+        CAUSE_TLB,
+        CAUSE_CACHE,
+        CAUSE_LOCKED,
+        CAUSE_UNKNOWN, /* an outstanding line of unknown origin */
+        CAUSE_NONE,
+        CAUSE_COUNT
+};
+
 struct sample_facts {
         enum level level;
         enum origin line_origin; /* of outstanding lines (LFB) at this place */
         bool tlb_missed;
-        bool tlb_second;        /* the second TLB level had the translation */
-        bool unforwarded;       /* an earlier store held only part of its bytes */
-        bool locked;            /* a locked instruction */
-        bool hit_modified;      /* snoop hitm: another core had the line modified */
+        bool tlb_second;   /* the second TLB level had the translation */
+        bool unforwarded;  /* an earlier store held only part of its bytes */
+        bool locked;       /* a locked instruction */
+        bool hit_modified; /* snoop hitm: another core had the line modified */
+        bool store;
         int64_t conflict_sets;  /* of L1, into which its misses crowd; 0: not into few */
         int64_t latency_cycles; /* -1: not known */
         int64_t retire_latency_cycles; /* -1: not known */
@@ -61,8 +77,10 @@ struct sample_facts {
         enum answer bandwidth_short;   /* in its interval */
         enum bound interval_bound;
         bool interval_lacks_buffers;
+        bool interval_buffers_full;
         bool interval_sets_crowd;
         bool interval_path_full; /* the path from L3 */
+        enum cause full_cause;   /* buffer_use_cause of its function, buffers.h */
         double
             bandwidth_use;  /* the used part of DRAM's, in its interval; NAN: not known */
         bool without_waits; /* from a model without waits for values */
@@ -105,21 +123,6 @@ enum origin run_origin(const struct origins *origins, bool buffers_free);
 enum origin traffic_origin(const struct interval *interval,
                            const bool known[CONCEPT_COUNT],
                            const struct machine_facts *machine);
-
-enum cause {
-        CAUSE_STORE_FORWARDING,
-        CAUSE_SHARING,
-        CAUSE_REMOTE,
-        CAUSE_CONTENTION,
-        CAUSE_IN_CORE,
-        CAUSE_DRAM,
-        CAUSE_TLB,
-        CAUSE_CACHE,
-        CAUSE_LOCKED,
-        CAUSE_UNKNOWN, /* an outstanding line of unknown origin */
-        CAUSE_NONE,
-        CAUSE_COUNT
-};
 
 /* The single cause of most of a sample's latency. */
 enum cause sample_cause(const struct sample_facts *sample,
