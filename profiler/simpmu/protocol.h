@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define SIMPMU_MAGIC   0x756d706d69736d6cULL /* "lmsimpmu", little endian */
-#define SIMPMU_VERSION 28u
+#define SIMPMU_VERSION 29u
 
 #define SIMPMU_CONTROL_BYTES      4096u
 #define SIMPMU_PLAN_BYTES         (1u << 20) /* behind it: struct simpmu_plan */
@@ -108,6 +108,7 @@
         X(l3_latency_cycles, "l3.latency_cycles", "cycles", 1, 1000)                     \
         X(l3_bytes_per_cycle, "l3.bytes_per_cycle", "bytes/cycle", 0.1, 1024)            \
         X(l3_inclusion, "l3.inclusion", "0, 1 or 2", 0, 2)                               \
+        X(l3_tenants_gbs, "l3.tenants_gbs", "GB/s", 0, 10000)                            \
         X(hitm_latency_cycles, "hitm.latency_cycles", "cycles", 1, 10000)                \
         X(hitm_hold_percent, "hitm.hold_percent", "% of the latency", 0, 100)            \
         X(stream_lines, "prefetch.stream_lines", "lines", 1, 256)                        \

@@ -80,6 +80,49 @@ TEST(victims_keep_their_line_number)
         }
 }
 
+#define L3_LINES  32u /* of one set */
+#define L3_CYCLES 60u
+
+/* The part of loads that memory serves once LINES are in the L3, which takes lines of
+ * other tenants at GBS. CHASE: the loads wait for each other. */
+static double part_from_memory(double gbs, uint64_t lines, bool chase)
+{
+        const uint64_t warm = 8, passes = 200;
+        uint64_t before = 0;
+        struct simpmu_params params = params_without_walks();
+        params.l1d_bytes = params.l2_bytes = 2 * LINE_BYTES;
+        params.l1d_ways = params.l2_ways = 2;
+        params.l3_bytes = L3_LINES * LINE_BYTES;
+        params.l3_ways = L3_LINES;
+        params.l3_latency_cycles = L3_CYCLES;
+        params.l3_inclusion = INCLUSION_VICTIM;
+        params.l3_tenants_gbs = gbs;
+        struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
+        for (uint64_t pass = 0; pass < warm + passes; pass++) {
+                if (pass == warm)
+                        before = read_counters(rig, 0)[SIMPMU_DRAM_READ];
+                for (uint64_t line = 0; line < lines; line++)
+                        if (chase && pass > 0)
+                                chase_step(rig, line * LINE_BYTES);
+                        else
+                                touch(rig, ACCESS_LOAD, line * LINE_BYTES, 4);
+        }
+        uint64_t bytes = read_counters(rig, 0)[SIMPMU_DRAM_READ] - before;
+        return (double)bytes / (double)(passes * lines * LINE_BYTES);
+}
+
+/* Other tenants insert a line, on the average, in the time of a load from L3. So a chase
+ * keeps half of the lines, C / (1 + 1), and overlapping loads keep more. */
+TEST(a_slow_program_keeps_less_of_a_shared_l3)
+{
+        const double gbs = LINE_BYTES * CLOCK_MHZ / 1000 / L3_CYCLES;
+        const uint64_t less = L3_LINES * 5 / 16, more = L3_LINES * 10 / 16;
+        assert_true(part_from_memory(0, more, true) == 0);
+        assert_true(part_from_memory(gbs, less, true) < 0.01);
+        assert_true(part_from_memory(gbs, more, true) > 0.99);
+        assert_true(part_from_memory(gbs, more, false) < 0.01);
+}
+
 /* ---- time ---- */
 
 TEST(chase_has_one_miss_outstanding)

@@ -70,6 +70,15 @@ static void init_memory(struct machine *machine)
         watch_init(&machine->watch, NULL, machine->allocate);
 }
 
+static uint64_t tenant_rate(const struct machine *machine)
+{
+        double lines_per_slot =
+            machine->params.l3_tenants_gbs / LINE_BYTES / machine_slots_per_ns(machine);
+
+        return (uint64_t)(lines_per_slot / machine->nodes[0].l3.set_count *
+                          (double)(UINT64_C(1) << TENANT_SHIFT));
+}
+
 static void init_forwarding(struct machine *machine)
 {
         const struct simpmu_params *params = &machine->params;
@@ -142,6 +151,7 @@ void machine_init(struct machine *machine, const struct simpmu_params *params,
         init_kernel(machine);
         machine->cores = allocate(machine->core_count * sizeof(*machine->cores));
         init_memory(machine);
+        machine->tenant_rate = tenant_rate(machine);
 }
 
 /* The node of core NUMBER; nodes are made when first used. */

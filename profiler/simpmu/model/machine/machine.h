@@ -52,6 +52,7 @@ struct l2_request {
 };
 
 #define NODES_MAXIMUM 8u
+#define TENANT_SHIFT  48u
 
 struct node {
         struct cache l3;
@@ -211,8 +212,10 @@ struct machine {
         bool lines_take_turns; /* in a set of L1, at one of the intervals: */
         uint64_t set_interval_l2;
         uint64_t set_interval_l3; /* also of lines from beyond */
-        uint64_t hitm_latency;    /* of a line that another core has modified */
-        uint64_t hitm_hold;       /* for which a core that fights for a line keeps it */
+        uint64_t tenant_rate;  /* of lines that other tenants insert into a set of L3, per
+                                  2^TENANT_SHIFT slots */
+        uint64_t hitm_latency; /* of a line that another core has modified */
+        uint64_t hitm_hold;    /* for which a core that fights for a line keeps it */
         uint64_t remote_cache_latency;
         uint64_t write_time;       /* a memory write occupies a place for it */
         uint64_t nontemporal_time; /* and a line written past the caches a fill buffer */

@@ -48,26 +48,14 @@ static bool leave_cores(struct machine *machine, const struct node *node, uint64
         return dirty;
 }
 
-/* Where LINE belongs in NODE's L3, whose sets are more than the host's inner caches hold.
- * Most lines are followed by the next, whose set lies behind: that comes meanwhile. */
-static struct cache_place place_in_l3(const struct node *node, uint64_t line)
-{
-        const uint32_t host_line_bytes = 64;
-        struct cache_place place = node->l3.hashed ? cache_place_hashed(&node->l3, line)
-                                                   : cache_place_of(&node->l3, line);
-        const char *next = (const char *)place.set + node->l3.set_bytes;
-
-        __builtin_prefetch(next + host_line_bytes - 1);
-        __builtin_prefetch(next + node->l3.set_bytes - 1);
-        return place;
-}
-
 /* Inserts an absent line at its PLACE in NODE's L3, and writes back its victim. */
 static void insert_l3(struct machine *machine, struct sim_thread *thread,
                       struct node *node, const struct cache_place *place, bool dirty,
                       uint64_t now)
 {
-        struct cache_victim victim = cache_insert_at(&node->l3, place, dirty);
+        struct cache_victim victim = machine->tenant_rate == 0
+                                         ? cache_insert_at(&node->l3, place, dirty)
+                                         : cache_insert_newest(&node->l3, place, dirty);
 
         if (victim.evicted && machine->inclusion == INCLUSION_ALL)
                 victim.dirty |=
@@ -77,11 +65,78 @@ static void insert_l3(struct machine *machine, struct sim_thread *thread,
                                 cache_victim_line(&node->l3, &victim), now);
 }
 
+/* How many lines come to set INDEX in the SPELL in which one comes on the average: by
+ * chance (Poisson), and the same in each run. */
+static uint32_t tenant_lines(uint32_t index, uint32_t spell)
+{
+        /* Of 256 sets so many get no line, at most one line, ... */
+        static const uint32_t sets[] = {94, 188, 235, 251, 255};
+        uint32_t chance = spell * 0x9e3779b1u ^ index * 0x85ebca6bu, lines = 0;
+
+        chance = (chance ^ chance >> 15) * 0x2c1b3c6du;
+        for (uint32_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+                lines += chance >> 24 >= sets[i];
+        return lines;
+}
+
+/* Until NOW other tenants have inserted lines into the set of PLACE since its last
+ * access, which replace the least recently used ones. */
+static __attribute__((noinline)) void
+insert_tenants(struct machine *machine, struct sim_thread *thread, struct node *node,
+               const struct cache_place *place, uint64_t now)
+{
+        const uint32_t enough = 2 * CACHE_MAXIMUM_WAYS; /* to replace all lines */
+        const struct cache_place tenant = {place->set, place->index, CACHE_TENANT};
+        uint32_t *spell = &place->set->tenant_spell;
+        uint32_t last =
+            (uint32_t)(((unsigned __int128)now * machine->tenant_rate) >> TENANT_SHIFT);
+
+        if ((int32_t)(last - *spell) <= 0) /* another thread was here later */
+                return;
+        if (last - *spell > enough)
+                *spell = last - enough;
+        for (; *spell != last; ++*spell)
+                for (uint32_t i = tenant_lines(place->index, *spell); i > 0; i--)
+                        insert_l3(machine, thread, node, &tenant, false, now);
+}
+
+/* Where LINE belongs at NOW in NODE's L3, whose sets are more than the host's inner
+ * caches hold. Most lines are followed by the next, whose set lies behind: that comes
+ * meanwhile. */
+static struct cache_place place_in_l3(struct machine *machine, struct sim_thread *thread,
+                                      struct node *node, uint64_t line, uint64_t now)
+{
+        const uint32_t host_line_bytes = 64;
+        struct cache_place place = node->l3.hashed ? cache_place_hashed(&node->l3, line)
+                                                   : cache_place_of(&node->l3, line);
+        const char *next = (const char *)place.set + node->l3.set_bytes;
+
+        __builtin_prefetch(next + host_line_bytes - 1);
+        __builtin_prefetch(next + node->l3.set_bytes - 1);
+        if (__builtin_expect(machine->tenant_rate != 0, 0))
+                insert_tenants(machine, thread, node, &place, now);
+        return place;
+}
+
+/* The line in way BIT of PLACE's set of NODE's L3 is used; returns its way from now on.
+ */
+static uint32_t use_in_l3(const struct machine *machine, const struct node *node,
+                          const struct cache_place *place, uint32_t bit)
+{
+        if (machine->tenant_rate == 0) {
+                cache_use(&node->l3, place->set, bit);
+                return bit;
+        }
+        bool dirty = cache_remove_at(place, bit) == CACHE_DIRTY;
+        (void)cache_insert_newest(&node->l3, place, dirty);
+        return 1;
+}
+
 /* LINE leaves a core of NODE, whose L3 takes it. */
 static void keep_in_l3(struct machine *machine, struct sim_thread *thread,
                        struct node *node, uint64_t line, bool dirty, uint64_t now)
 {
-        struct cache_place place = place_in_l3(node, line);
+        struct cache_place place = place_in_l3(machine, thread, node, line, now);
         uint32_t bit = cache_find(&node->l3, &place);
 
         if (bit == 0)
@@ -89,7 +144,7 @@ static void keep_in_l3(struct machine *machine, struct sim_thread *thread,
         else if (dirty)
                 place.set->dirty |= bit;
         else
-                cache_use(&node->l3, place.set, bit);
+                (void)use_in_l3(machine, node, &place, bit);
 }
 
 static void insert_l2(struct machine *machine, struct sim_thread *thread, uint64_t line,
@@ -143,7 +198,7 @@ void miss_count_full(struct sim_thread *thread, uint64_t start, uint64_t begin)
 static bool take_from_l3(const struct machine *machine, const struct node *node,
                          bool shared, const struct cache_place *place, uint32_t bit)
 {
-        cache_use(&node->l3, place->set, bit);
+        bit = use_in_l3(machine, node, place, bit);
         if (machine->inclusion != INCLUSION_VICTIM || shared)
                 return false;
         return cache_remove_at(place, bit) == CACHE_DIRTY;
@@ -192,7 +247,7 @@ static enum simpmu_level bring_from_node(struct machine *machine,
                                          bool shared, uint64_t begin)
 {
         struct node *node = thread->core->node;
-        struct cache_place place = place_in_l3(node, line);
+        struct cache_place place = place_in_l3(machine, thread, node, line, begin);
         uint32_t bit = cache_find(&node->l3, &place);
 
         if (bit != 0) {

@@ -15,6 +15,7 @@
 typedef void *(*sim_allocate)(size_t bytes);
 
 #define CACHE_EMPTY        UINT32_MAX
+#define CACHE_TENANT       (UINT32_MAX - 1) /* a line that this program never uses */
 #define CACHE_MAXIMUM_WAYS 32u
 #define CACHE_VECTOR_WAYS  8u /* tags that one comparison looks at */
 
@@ -27,8 +28,12 @@ struct cache_set {
         /* L1D: no load has asked for the line; see also l1d_from_beyond. L2: a prefetch
          * has brought it, and nothing has asked for it. */
         uint32_t mark;
-        uint32_t contested; /* L1D: other cores fight for the line; see l1d_watched */
-        uint32_t tag[];     /* of each way, filled up to whole vectors with CACHE_EMPTY */
+        union {
+                uint32_t contested;    /* L1D: other cores fight for the line; see
+                                          l1d_watched */
+                uint32_t tenant_spell; /* L3: of the last access; see insert_tenants */
+        };
+        uint32_t tag[]; /* of each way, filled up to whole vectors with CACHE_EMPTY */
 };
 
 struct cache {
@@ -227,6 +232,32 @@ cache_insert_at(const struct cache *cache, const struct cache_place *place, bool
         if (dirty)
                 place->set->dirty |= bit;
         cache_use(cache, place->set, bit);
+        return victim;
+}
+
+/* The same for exact LRU replacement, where ways are in the order of their last use. An
+ * empty way is taken first. */
+static inline struct cache_victim cache_insert_newest(const struct cache *cache,
+                                                      const struct cache_place *place,
+                                                      bool dirty)
+{
+        struct cache_set *set = place->set;
+        const struct cache_place hole = {set, place->index, CACHE_EMPTY};
+        uint32_t holes = cache_find(cache, &hole) & cache->all_ways;
+        uint32_t oldest = cache->all_ways ^ cache->all_ways >> 1;
+        uint32_t bit = holes != 0 ? holes & -holes : oldest;
+        uint32_t newer = bit - 1, way = (uint32_t)__builtin_ctz(bit);
+        struct cache_victim victim = {
+            .index = place->index,
+            .tag = set->tag[way],
+            .evicted = set->tag[way] < CACHE_TENANT,
+            .dirty = (set->dirty & bit) != 0,
+        };
+
+        for (; way > 0; way--)
+                set->tag[way] = set->tag[way - 1];
+        set->tag[0] = place->tag;
+        set->dirty = (set->dirty & ~(newer | bit)) | (set->dirty & newer) << 1 | dirty;
         return victim;
 }
 
