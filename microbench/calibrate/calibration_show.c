@@ -72,6 +72,19 @@ static void show_levels(const json_t *document)
         show_basis(levels);
 }
 
+static void show_tenants(const json_t *document)
+{
+        const json_t *tenants = json_object_get(document, "tenants");
+        double gbs = calibration_number(tenants, "inserted_gbs");
+        if (gbs > 0)
+                printf("Other tenants bring %.1f GB/s into L3, %.0f KiB: a chase keeps "
+                       "%.0f KiB there, overlapping loads %.0f (varied by %.0f %%).\n",
+                       gbs, calibration_number(tenants, "capacity_bytes") / 1024,
+                       calibration_number(tenants, "chase_bytes") / 1024,
+                       calibration_number(tenants, "overlapping_bytes") / 1024,
+                       100 * calibration_number(tenants, "variation"));
+}
+
 static void show_tlb(const json_t *document)
 {
         double first = calibration_number(document, "tlb.first_pages");
@@ -267,6 +280,7 @@ void calibration_show(const json_t *document)
                    text_of(condition, "meaning"));
         putchar('\n');
         show_levels(document);
+        show_tenants(document);
         show_tlb(document);
         show_sharing(document);
         show_bandwidth(document);

@@ -36,14 +36,18 @@ static double least_bytes(const json_t *calibration, const json_t *level)
         return bytes;
 }
 
-/* A private cache has its reported size. Other tenants may use the last cache: its
- * measured size may be smaller, or vary. */
+/* A private cache has its reported size. Other tenants may use the last cache: with their
+ * traffic it has the size that fast programs see. Else its measured size may be smaller,
+ * or vary. */
 static void find_bytes(const json_t *calibration, const json_t *level, bool shared,
                        struct level *found)
 {
         double reported = calibration_number(level, "reported_bytes");
         double measured = calibration_number(level, "size_bytes");
-        if (shared && isnan(measured)) {
+        double beside_others = calibration_number(calibration, "tenants.capacity_bytes");
+        if (shared && calibration_number(calibration, "tenants.inserted_gbs") > 0) {
+                measured = beside_others;
+        } else if (shared && isnan(measured)) {
                 measured = least_bytes(calibration, level);
                 found->at_least = !isnan(measured);
         }
@@ -83,6 +87,20 @@ static void print_level(FILE *out, const char *key, const struct level *level)
                 key, level->bytes,
                 level->at_least ? " # assumed: at least that, and it varied" : note, key,
                 level->ways, key, level->cycles, note);
+}
+
+static void print_tenants(FILE *out, const json_t *calibration)
+{
+        const double little = 0.05;
+        double gbs = calibration_number(calibration, "tenants.inserted_gbs");
+        double varied = calibration_number(calibration, "tenants.variation");
+        if (isnan(gbs))
+                return;
+        fprintf(out, "l3.tenants_gbs = %.2f", gbs);
+        if (varied > little)
+                fprintf(out, " # it varied: what programs kept differed by %.0f %%",
+                        100 * varied);
+        fputc('\n', out);
 }
 
 /* The number of outstanding misses of a core: the measured number for memory. By Little's
@@ -516,6 +534,7 @@ char *host_preset(const json_t *calibration)
         print_set_intervals(out, calibration);
         print_level(out, "l2", &l2);
         print_level(out, "l3", &l3);
+        print_tenants(out, calibration);
         print_tlb(out, calibration);
         fprintf(out, "dram.latency_ns = %.1f\n",
                 calibration_number(calibration, "memory.0.latency_ns"));

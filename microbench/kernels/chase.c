@@ -94,6 +94,9 @@ static int prepare(struct kernel_share *share, struct diag *diag)
                         *(void **)(base + order[i] * stride) =
                             base + order[(i + 1) % elements] * stride;
                 share->position = base + order[0] * stride;
+                for (uint64_t i = 0; i < KERNEL_CHASES; i++)
+                        share->positions[i] =
+                            base + order[i * elements / KERNEL_CHASES] * stride;
         }
         free(order);
         return rc;
@@ -186,6 +189,25 @@ void chase_steps(struct kernel_share *share, uint64_t steps)
                     share->position, steps, parameters->independent_multiplications);
         else
                 share->position = chase_plain(share->position, steps);
+}
+
+KERNEL_LOOP static void chase_many(void **p, uint64_t steps)
+{
+        __asm__ volatile("1:\n\t"
+                         "mov (%0), %0\n\tmov (%1), %1\n\tmov (%2), %2\n\t"
+                         "mov (%3), %3\n\tmov (%4), %4\n\tmov (%5), %5\n\t"
+                         "mov (%6), %6\n\tmov (%7), %7\n\t"
+                         "dec %[n]\n\t"
+                         "jnz 1b"
+                         : "+r"(p[0]), "+r"(p[1]), "+r"(p[2]), "+r"(p[3]), "+r"(p[4]),
+                           "+r"(p[5]), "+r"(p[6]), "+r"(p[7]), [n] "+r"(steps)
+                         :
+                         : "memory", "cc");
+}
+
+void chase_overlapping_steps(struct kernel_share *share, uint64_t steps)
+{
+        chase_many(share->positions, steps / KERNEL_CHASES);
 }
 
 static void run(struct kernel_share *share, uint64_t passes)

@@ -11,7 +11,7 @@
 #include "buffer.h"
 #include "diag.h"
 
-enum { KERNEL_LINE_BYTES = 64 };
+enum { KERNEL_LINE_BYTES = 64, KERNEL_CHASES = 8 };
 
 /* Prevents inlining: the loop can be inspected in the machine code, and profiles name it.
  */
@@ -92,6 +92,7 @@ struct kernel_share {
         struct buffer buffer; /* the thread's own data */
         void *position;       /* start of the next pass, for kernels that continue */
         double sum;           /* a result that prevents dead-code elimination */
+        void *positions[KERNEL_CHASES]; /* of chases at the same time, far apart */
 };
 
 struct kernel {
@@ -134,6 +135,9 @@ static inline uint64_t kernel_window_bytes(const struct kernel_parameters *param
 
 /* Executes STEPS loads of the chase, from its current position. */
 void chase_steps(struct kernel_share *share, uint64_t steps);
+
+/* The same by KERNEL_CHASES overlapping chases, each from its own position. */
+void chase_overlapping_steps(struct kernel_share *share, uint64_t steps);
 
 extern const struct kernel kernel_chase, kernel_pairs, kernel_tlb;
 extern const struct kernel kernel_memread;

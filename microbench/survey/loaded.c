@@ -59,14 +59,25 @@ void chase_warm(struct chase *chase)
         }
 }
 
-struct chase_time chase_time(struct chase *chase, uint64_t steps)
+static struct chase_time time_of(void (*run)(struct kernel_share *share, uint64_t steps),
+                                 struct chase *chase, uint64_t steps)
 {
         long before = interference_switches();
         double seconds = clock_seconds();
-        chase_steps(&chase->share, steps);
+        run(&chase->share, steps);
         seconds = clock_seconds() - seconds;
         return (struct chase_time){.step = seconds * 1e9 / (double)steps,
                                    .disturbed = interference_switches() != before};
+}
+
+struct chase_time chase_time(struct chase *chase, uint64_t steps)
+{
+        return time_of(chase_steps, chase, steps);
+}
+
+struct chase_time chase_overlapping_time(struct chase *chase, uint64_t steps)
+{
+        return time_of(chase_overlapping_steps, chase, steps);
 }
 
 struct chase_time chase_cycles(struct chase *chase, uint64_t steps)

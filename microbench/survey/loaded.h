@@ -37,6 +37,9 @@ typedef struct chase_time chase_timer(struct chase *chase, uint64_t steps);
 /* In ns. */
 chase_timer chase_time;
 
+/* In ns, of overlapping chases: the time of a load. */
+chase_timer chase_overlapping_time;
+
 /* In core cycles, by the current clock. */
 chase_timer chase_cycles;
 

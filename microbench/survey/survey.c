@@ -346,10 +346,11 @@ static const struct {
         const struct survey_part *part;
         double end;
 } parts[] = {
-    {&survey_clocks, 0.05},   {&survey_caches, 0.4},      {&survey_memory, 0.45},
-    {&survey_tlb, 0.6},       {&survey_core, 0.65},       {&survey_window, 0.655},
-    {&survey_sets, 0.66},     {&survey_arithmetic, 0.66}, {&survey_kernel, 0.67},
-    {&survey_bandwidth, 0.8}, {&survey_sharing, 0.82},    {&survey_loaded, 1},
+    {&survey_clocks, 0.05},  {&survey_caches, 0.35},   {&survey_memory, 0.4},
+    {&survey_tenants, 0.5},  {&survey_tlb, 0.6},       {&survey_core, 0.65},
+    {&survey_window, 0.655}, {&survey_sets, 0.66},     {&survey_arithmetic, 0.66},
+    {&survey_kernel, 0.67},  {&survey_bandwidth, 0.8}, {&survey_sharing, 0.82},
+    {&survey_loaded, 1},
 };
 
 enum { SURVEY_PARTS = sizeof(parts) / sizeof(parts[0]) };

@@ -90,6 +90,7 @@ struct survey_part {
 
 extern const struct survey_part survey_clocks;     /* sets core_ghz */
 extern const struct survey_part survey_caches;     /* latency over size */
+extern const struct survey_part survey_tenants;    /* other users of the last cache */
 extern const struct survey_part survey_tlb;        /* latency over pages touched */
 extern const struct survey_part survey_memory;     /* for each NUMA node; sets idle_ns */
 extern const struct survey_part survey_core;       /* overlap, branches and calls */

@@ -73,6 +73,18 @@ static int contradiction_in_size(const json_t *document, int level, struct diag 
                         level + 1, found / 1024, told / 1024);
 }
 
+static int contradiction_in_tenants(const json_t *document, struct diag *diag)
+{
+        double found = calibration_number(document, "tenants.capacity_bytes");
+        double told = level_number(document, LEVELS - 1, "reported_bytes");
+        if (!(told > 0) || !(found > SIZE_FACTOR * told))
+                return 0;
+        return diag_set(diag, -ERANGE,
+                        "beside other tenants L3 has %.0f KiB, and %.0f KiB as the "
+                        "system tells",
+                        found / 1024, told / 1024);
+}
+
 /* Size at which the curve is half way from the LEVEL's latency to the next level's
  * latency. */
 static double rise_bytes(const json_t *document, int level)
@@ -115,5 +127,5 @@ int calibration_check_sense(const json_t *document, struct diag *diag)
                 if (rc == 0)
                         rc = contradiction_in_plateau(document, level, diag);
         }
-        return rc;
+        return rc == 0 ? contradiction_in_tenants(document, diag) : rc;
 }

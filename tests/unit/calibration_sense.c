@@ -81,6 +81,13 @@ TEST(figures_that_cannot_be_true_do_not)
                 *cases[i].figure = cases[i].value;
                 expect(with, -ERANGE);
         }
+        /* An L3 beside other tenants that is larger than all of it. */
+        json_t *shared = document_of(&zen3);
+        json_object_set_new(shared, "tenants",
+                            json_pack("{s:f}", "capacity_bytes", 100 * 1048576.0));
+        struct diag diag;
+        assert_int_equal(calibration_check_sense(shared, &diag), -ERANGE);
+        json_decref(shared);
         /* A plateau whose curve rises before its end. */
         with = zen3;
         with.levels[2].kib = with.levels[2].reported_kib = 131072;

@@ -84,6 +84,31 @@ TEST(a_cache_that_varies_has_the_bytes_that_it_kept)
         assert_float_equal(preset_value(measured, "l3.size_bytes"), 4 * mib, 0);
 }
 
+/* The L3 has its capacity beside other tenants, and their traffic, or what a chase found.
+ */
+TEST(a_shared_cache_has_its_capacity_and_others_traffic)
+{
+        const double mib = 1 << 20;
+        static const struct {
+                double gbs, mib;
+        } cases[] = {{2.5, 24}, {0, 12}};
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+                json_t *measured = json_pack(
+                    "{s:{s:[{s:f}, {s:f}, {s:f, s:f, s:i, s:f, s:f}]}, s:{s:f, s:f, "
+                    "s:f}}",
+                    "caches", "levels", "latency_cycles", 4.0, "latency_cycles", 14.0,
+                    "size_bytes", 12 * mib, "reported_bytes", 32 * mib, "reported_ways",
+                    16, "latency_ns", 12.0, "latency_cycles", 48.0, "tenants",
+                    "capacity_bytes", 24 * mib, "inserted_gbs", cases[i].gbs, "variation",
+                    0.01);
+                json_incref(measured);
+                assert_float_equal(preset_value(measured, "l3.size_bytes"),
+                                   cases[i].mib * mib, 0);
+                assert_float_equal(preset_value(measured, "l3.tenants_gbs"), cases[i].gbs,
+                                   0);
+        }
+}
+
 /* A stored line is first read. Memory is busy for 97 % of the time. */
 TEST(the_memory_has_the_most_that_was_moved)
 {
