@@ -117,6 +117,8 @@ static struct judged_interval untold_interval(int64_t id)
                                         .contended = ANSWER_UNKNOWN,
                                         .bandwidth_short = ANSWER_UNKNOWN,
                                         .bound = BOUND_UNKNOWN,
+                                        .path_use = NAN,
+                                        .bandwidth_use = NAN,
                                         .traffic = ORIGIN_UNKNOWN};
 }
 

@@ -365,7 +365,7 @@ static const char places_sql[] =
     "   JOIN location AS l USING (location_id) LEFT JOIN module AS m USING (module_id)"
     "   WHERE l.line IS top.line AND l.file IS top.file AND l.function IS top.function"
     "   AND m.path IS top.module)"
-    "  WHEN 'cache' THEN iif(abs(p.stride_bytes) <= 64, 'sequential', p.pattern)"
+    "  WHEN 'cache' THEN iif(p.stride_bytes BETWEEN -64 AND 64, 'sequential', p.pattern)"
     "  ELSE p.pattern END,"
     " p.distance_iterations,"
     " (SELECT gain_ratio FROM gain_finding AS t WHERE t.line_id = top.line_id"
@@ -375,7 +375,8 @@ static const char places_sql[] =
     " (SELECT fault_ratio >= " FAULTS_SHARE_MIN " FROM object_finding WHERE object_id ="
     MOST_OF_LINE "),"
     IS_LOADER ","
-    " verdict <> 'page-faults' AND fault_ratio >= " FAULTS_PART_MIN " * weight,"
+    " iif(verdict <> 'page-faults' AND fault_ratio >= " FAULTS_PART_MIN " * weight,"
+    "  (SELECT d.kind" FAULTED_MOST "), NULL),"
     " (SELECT" OBJECT_NAME "FROM (SELECT object_id, total(o.stalled_ratio) AS waits"
     "   FROM line_object_finding AS o WHERE o.line_id = top.line_id GROUP BY object_id"
     "   ORDER BY total(o.samples * o.mean_latency_cycles) DESC LIMIT 1) AS holder"
@@ -473,7 +474,7 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
         const char *condition = report_fix_condition(statement_text(row, 5));
         const double percent = sqlite3_column_double(row, 6);
         if (condition && percent >= 1)
-                fprintf(out, " Estimate: at most -%.0f %% if %s.", percent, condition);
+                fprintf(out, " Estimate: about -%.0f %% if %s.", percent, condition);
 }
 
 /* Where buffers or bandwidth are short, data comes no earlier if it is asked for earlier.
@@ -490,6 +491,7 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
         const char *pattern = statement_text(row, 9);
         const int64_t distance = sqlite3_column_int64(row, 10);
         if (!latency_matters(statement_text(row, 2)) ||
+            strcmp(statement_text(row, 5), "cache-sets") == 0 ||
             sqlite3_column_double(row, 11) < PREFETCH_GAIN_MIN)
                 return;
         if (distance > 0)
@@ -529,13 +531,23 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         free(object);
 }
 
-/* Instructions without a known pattern, as of string functions, show it by the whole
- * lines that they use. */
+/* Prints what helps against ROW's page faults, unless huge pages were just said to. */
+static void print_faults(FILE *out, sqlite3_stmt *row)
+{
+        const bool said =
+            sqlite3_column_double(row, 12) >= 1 && sqlite3_column_int(row, 13);
+        if (!said && sqlite3_column_type(row, 15) != SQLITE_NULL)
+                fprintf(out, " Against its page faults: %s.",
+                        report_remedy(report_advice_on("page-faults"),
+                                      statement_text(row, 15)));
+}
+
+/* A loop that the compiler has unrolled has a long stride, and uses whole lines. */
 static const char *pattern_of(sqlite3_stmt *row)
 {
         const char *pattern = statement_text(row, 9);
-        return !*pattern && sqlite3_column_double(row, 8) >= USED_WHOLE_MIN ? "sequential"
-                                                                            : pattern;
+        const bool whole = sqlite3_column_double(row, 8) >= USED_WHOLE_MIN;
+        return whole && strcmp(pattern, "stride") == 0 ? "sequential" : pattern;
 }
 
 static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice *advice,
@@ -553,9 +565,7 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         print_gain(memory, row);
         print_prefetch(memory, row);
         print_huge_pages(memory, row);
-        if (sqlite3_column_int(row, 15))
-                fprintf(memory, " Against its page faults: %s.",
-                        report_advice_on("page-faults")->remedy);
+        print_faults(memory, row);
         const int code = fclose(memory) ? -ENOMEM : 0;
         if (!code)
                 prose_indented(out, text, REMEDY_INDENT, width);

@@ -82,12 +82,10 @@ static bool marks_end(Elf *from, const GElf_Sym *sym)
 }
 
 /* The source file that a FILE symbol gives to the local symbols behind it. Code
- * optimised at link time has "<artificial>", or the linker's object file. */
+ * optimised at link time has "<artificial>" from gcc, "ld-temp.o" from LLVM. */
 static const char *source_file(const char *name)
 {
-        size_t length = name ? strlen(name) : 0;
-
-        return length < 2 || *name == '<' || strcmp(name + length - 2, ".o") == 0
+        return !name || !*name || *name == '<' || strcmp(name, "ld-temp.o") == 0
                    ? NULL
                    : path_base(name);
 }

@@ -43,10 +43,11 @@ static bool comes_before(const void *item, const void *key)
         return compare_links(item, key) < 0;
 }
 
-/* The length of the plain names that the mangled NAME begins with. */
+/* The length of the plain names around the last one that the mangled NAME begins with.
+ * Before the last one a static function has an L. */
 static size_t plain_length(const char *name)
 {
-        const char *at = name;
+        const char *at = name, *last = name;
 
         while (*at >= '0' && *at <= '9') {
                 char *after;
@@ -54,9 +55,10 @@ static size_t plain_length(const char *name)
 
                 if (length > strlen(after))
                         break;
+                last = at;
                 at = after + length;
         }
-        return (size_t)(at - name);
+        return (size_t)(last - name);
 }
 
 /* A C++ function's name, with its template's arguments, and with its parameters too. */

@@ -117,7 +117,7 @@ static int visit_function(void *context, struct die_entry *entry)
         switch (entry->tag) {
         case DW_TAG_subprogram: /* its body may hold a local class's code */
                 entry->value = INSIDE_FUNCTION;
-                if (dwarf_hasattr(&entry->die, DW_AT_declaration))
+                if (dwarf_hasattr(&entry->die, DW_AT_declaration)) /* has no code */
                         return 0;
                 if (!has_code(&entry->die))
                         return 1;

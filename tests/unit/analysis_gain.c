@@ -132,7 +132,7 @@ TEST(the_time_that_dram_needs_for_the_lines_stays)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
         sample.bandwidth_use = 0.75;
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 30, 0);
+        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 186 * 0.25, 0);
         assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
         sample.bandwidth_use = 1.25;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);

@@ -329,6 +329,8 @@ TEST(symbols_tell_of_overloads)
         assert_false(overloaded("_ZN3rowcviEv", "_ZNK3rowcvlEv"));
         assert_true(overloaded("_ZN2opIXadL_Z3runvEEE1mEi", "_ZN2opIXadL_Z3runvEEE1mEv"));
         assert_true(overloaded("_ZN1aL3sumEi", "_ZN1aL3sumEd"));
+        assert_true(overloaded("_ZN1a3sumEi", "_ZN1aL3sumEd"));
+        assert_true(overloaded("_ZN1aL3sumEi", "_ZN1a3sumEd"));
         assert_false(overloaded("_ZNINININI", "_ZNINININI"));
         assert_false(overloaded("_Znwm", "_ZnwmSt11align_val_t"));
         assert_false(overloaded("main", "open"));

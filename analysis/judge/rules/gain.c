@@ -102,12 +102,13 @@ static bool waits_for_walkers(const struct sample_facts *sample,
                    service_of(sample, machine) / machine->lfb_entries;
 }
 
-/* The time of a line on the path from L3, if that is full, over the time until a walker
- * is free again; below 1, walkers limit such loads. 0: nothing known. */
-static double lines_per_walk(const struct sample_facts *sample,
-                             const struct machine_facts *machine)
+/* How many times as long a full path from L3 takes for a line as the walkers for a walk;
+ * 0: not full, or not known. */
+static double path_per_walk(const struct sample_facts *sample,
+                            const struct machine_facts *machine)
 {
-        return sample->tlb_missed && sample->interval_path_full
+        return sample->tlb_missed && sample->interval_path_full &&
+                       level_of(sample) != LEVEL_L2
                    ? LINE_BYTES / machine->l3_bytes_per_cycle /
                          (walk_of(sample, machine) / machine->page_walkers)
                    : 0;
@@ -128,26 +129,31 @@ static enum gain_fix queue_fix(const struct sample_facts *sample,
                 return GAIN_DRAM_BANDWIDTH;
         if (is_shared(sample)) /* other cores' accesses to the line are before it */
                 return GAIN_SHARING;
-        if (sample->conflict_sets > 0 && !waits_for_walkers(sample, machine))
+        const double path = path_per_walk(sample, machine);
+        const double sets = sample_sets_per_walk(sample, level_of(sample), machine);
+        if (sample->conflict_sets > 0 && !waits_for_walkers(sample, machine) &&
+            !(path > sets))
                 return GAIN_SETS;
-        if (sample->interval_path_full &&
-            (!sample->tlb_missed || lines_per_walk(sample, machine) > 1))
+        if (sample->interval_path_full && (!sample->tlb_missed || path > 1))
                 return GAIN_L3_PATH;
         if (waits_for_walkers(sample, machine))
                 return GAIN_TRANSLATION;
         return sample->interval_sets_crowd ? GAIN_SETS : GAIN_BUFFERS;
 }
 
-/* The part of the queue that FIX removes: behind walkers, few sets or the path are the
- * next limit, and behind these the walkers. */
+/* The part of the queue that FIX removes: of walkers, few sets and a full path, the next
+ * slower remains. */
 static double part_removed(const struct sample_facts *sample,
                            const struct machine_facts *machine, enum gain_fix fix)
 {
         const double sets = sample_sets_per_walk(sample, level_of(sample), machine);
-        const double ratio = fmax(sets, lines_per_walk(sample, machine));
-        if (sample->tlb_missed && (fix == GAIN_SETS || fix == GAIN_L3_PATH) && ratio > 1)
-                return 1 - 1 / ratio;
-        return fix == GAIN_TRANSLATION && ratio < 1 ? 1 - ratio : 1;
+        const double path = path_per_walk(sample, machine);
+        const double own = fix == GAIN_SETS ? sets : fix == GAIN_L3_PATH ? path : 1;
+        const double next =
+            fmax(fix == GAIN_TRANSLATION ? sets : 1, fix == GAIN_L3_PATH ? sets : path);
+        if (fix != GAIN_TRANSLATION && (!sample->tlb_missed || !(own > 1)))
+                return 1;
+        return fmax(0, 1 - next / own);
 }
 
 /* How many cycles earlier each fix delivers the data. */
@@ -206,13 +212,12 @@ static bool lines_come_one_by_one(const struct sample_facts *sample, enum gain_f
                 stages->queue > stages->walk + stages->service);
 }
 
-/* The part of the time that FIX can save at most: the lines have to come from DRAM within
- * its bandwidth. */
+/* The part of SAMPLE's stall time that FIX can save at most: its line has to come from
+ * DRAM within the bandwidth. */
 static double bandwidth_left(const struct sample_facts *sample, enum gain_fix fix)
 {
-        const bool fewer_lines = fix == GAIN_MEMORY || fix == GAIN_DRAM_BANDWIDTH ||
-                                 fix == GAIN_REMOTE || fix == GAIN_SHARING;
-        return fewer_lines || isnan(sample->bandwidth_use)
+        const bool fewer_lines = fix == GAIN_MEMORY || fix == GAIN_DRAM_BANDWIDTH;
+        return fewer_lines || sample->level != LEVEL_DRAM || isnan(sample->bandwidth_use)
                    ? 1
                    : fmax(0, 1 - sample->bandwidth_use);
 }
@@ -244,8 +249,9 @@ struct gain_parts gain_of_sample(const struct sample_facts *sample,
                     fix == (int)queues ? part_removed(sample, machine, queues) : 1;
                 /* All loads that wait for a buffer would be in flight (Little's law). */
                 const double served = fix == GAIN_BUFFERS ? 0 : (1 - queued) * alone;
-                parts.cycles[fix] = (served + queued * removed * together) *
-                                    bandwidth_left(sample, (enum gain_fix)fix);
+                parts.cycles[fix] =
+                    fmin(served + queued * removed * together,
+                         held * bandwidth_left(sample, (enum gain_fix)fix));
         }
         return parts;
 }
