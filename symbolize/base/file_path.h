@@ -12,7 +12,7 @@ char *path_join(const char *directory, const char *path);
  * comparisons. The caller frees it; NULL when out of memory. */
 char *path_without_parents(const char *path);
 
-/* What follows the last slash. */
+/* The text behind the last slash. */
 const char *path_base(const char *path);
 
 #endif

@@ -104,9 +104,9 @@ bool shared_place_variable(const struct flow_context *flow,
 
 /* ---- registers ---- */
 
-/* If one pointer is cast to two structures, the code may use either. Scopes tell
- * variables apart: an inner block's variable hides the outer one, and each inlined
- * function has variables for itself. */
+/* If one pointer is cast to two structures, the code may use either. Scopes separate
+ * variables: an inner block's variable hides the outer one, and each inlined function has
+ * other variables. */
 
 enum { RIVALS_AT_MOST = 1 << 16 };
 

@@ -23,7 +23,7 @@ struct symbol_table {
         struct symbol *symbols;
         size_t count;
         size_t capacity;
-        bool complete; /* local names too, not only those for dynamic linking */
+        bool complete; /* has local names, too, not only names for dynamic linking */
         struct range_map functions; /* value: index in symbols */
         struct range_map objects;
         struct symbol_names names; /* of functions */

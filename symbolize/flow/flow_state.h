@@ -40,8 +40,8 @@ bool flow_state_merge(const struct flow_context *flow, struct flow_state *into,
 void flow_state_written(struct flow_state *state, uint8_t reg, uint64_t vaddr,
                         bool modified);
 
-/* The target of DWARF's variable in REG. A variable that is there only after its
- * assignment counts if STATE shows that. */
+/* The target of DWARF's variable in REG. A variable that is in REG only after its
+ * assignment counts if STATE shows the assignment. */
 struct place_value flow_state_called(const struct flow_context *flow,
                                      const struct flow_state *state, uint8_t reg,
                                      uint64_t vaddr);

@@ -28,7 +28,7 @@ struct code_frames {
 
 struct code_place {
         uint64_t vaddr;        /* the question; all others but SAMPLED are the answer */
-        bool sampled;          /* samples are there: its instruction is wanted */
+        bool sampled;          /* it has samples: its instruction is wanted */
         uint32_t function;     /* innermost, inlined or not; 0: unknown */
         uint32_t number;       /* of FUNCTION in code_frames; 0: none */
         uint32_t file;         /* 0: unknown */

@@ -20,7 +20,7 @@ struct search {
         struct data_place **wanted; /* in order of vaddr */
         size_t wanted_count;
         size_t typeless;           /* without a type, of WANTED */
-        LIST(Dwarf_Die) functions; /* a walk value is index + 1 */
+        LIST(Dwarf_Die) functions; /* of WANTED without a type */
 };
 
 /* ---- variables of the debug information ---- */

@@ -28,7 +28,7 @@ struct place {
         bool unlisted;             /* made at run time, and no list names it */
         bool mapped;               /* something was mapped there */
         bool in_image;             /* code.vaddr is the file's virtual address */
-        bool accesses;             /* samples with an address are there */
+        bool accesses;             /* it has samples with an address */
         bool accesses_unaddressed; /* the same for samples without an address */
 };
 

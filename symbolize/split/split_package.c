@@ -239,7 +239,7 @@ static int add_strings(struct elf_image *image, struct elf_bytes offsets,
                 size_t length = end ? (size_t)(end - rest.data) + 1 : 1;
 
                 moved[i] = (uint32_t)(image->size - from_bytes);
-                /* Strings are there once; a larger sum is a trap. */
+                /* Each string is there once; a larger sum is a trap. */
                 if (image->size - from_bytes + length > strings.size + count)
                         error = -ENOENT;
                 else

@@ -237,8 +237,8 @@ static int find(struct search *search, uint32_t type_id, uint64_t offset_bytes,
 }
 
 /* Whether the access may belong to PATH's field although it shows another kind of number.
- * An integer may be a part of a wider floating-point number. Bytes that overlap other
- * fields may hold any kind, unless it is known that the access is to them. */
+ * An integer may be a part of a wider floating-point number. An unproved access may also
+ * be to bytes that overlap the field. */
 static bool in_doubt(const struct search *search, const struct type_path *path)
 {
         const struct type_access *access = search->access;

@@ -70,7 +70,7 @@ struct types {
  * becomes its id. 0 or -ENOMEM. */
 int types_put(struct types *types, const struct type *type, const struct member *members,
               uint32_t *id);
-/* Frees what TYPES owns; it can be filled anew. */
+/* Frees the tables of TYPES, which can be filled again. */
 void types_free(struct types *types);
 
 /* The size of TYPE; 0: none, or unknown. */
