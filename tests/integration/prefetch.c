@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses whose addresses change in known ways from iteration to iteration. A function
- * has the name of its way: prefetch [all|pages|list|gather [DISTANCE]]. With DISTANCE,
- * gather() prefetches that many iterations ahead. */
+/* Accesses whose addresses change by a known pattern. Each pattern has a function of its
+ * name: prefetch [all|pages|list|gather [DISTANCE]]. With DISTANCE, gather() prefetches
+ * that many iterations ahead. */
 #include "target.h"
 
 enum { COUNT = 1 << 20, VISITS = 100000, STRIDE = 4160 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs under test include: the C library's headers. */
+/* The C library's headers, for programs under test. */
 #ifndef TARGET_H
 #define TARGET_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A phase that waits for memory and one that only computes. Prints the share of the CPU
- * time of either, as the kernel's clock tells it. */
+/* A phase that waits for memory and one that only computes. Prints each phase's share of
+ * the CPU time, by the kernel's clock. */
 #include "target.h"
 
 enum { ITEMS = 1 << 20, CHASE_STEPS = 1500000, SPINS = 40000000 };

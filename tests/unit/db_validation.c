@@ -33,7 +33,7 @@ TEST(what_cannot_be_used_leaves_no_document)
         json_decref(document);
 }
 
-/* jansson's memory: the allocation number LAST and those after it fail. */
+/* jansson's memory: allocation number LAST and all later ones fail. */
 static struct {
         size_t made, last, held;
 } memory;

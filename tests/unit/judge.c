@@ -150,7 +150,7 @@ TEST(stalls_with_a_miss_pending_are_told_from_others)
         assert_int_equal(wrong.verdict, EVENT_SOMETHING_ELSE);
 }
 
-/* ---- what kernels do, counted by hand ---- */
+/* ---- the kernels' work, counted by hand ---- */
 
 /* Chases in each cache separate stalls on that cache from stalls on farther levels. */
 TEST(each_cache_has_its_stalls)

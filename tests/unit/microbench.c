@@ -162,7 +162,7 @@ TEST(a_figure_is_known_if_both_halves_of_its_visits_agree)
         assert_non_null(
             strstr(json_string_value(json_array_get(survey.drifted, 0)), "L3 ("));
         assert_true(survey.worst_error > 0);
-        /* Visits beside other programs tell nothing, even if all agree. */
+        /* Visits beside other programs are no evidence, even if all agree. */
         struct series beside = {0};
         for (size_t i = 0; i < MANY; i++)
                 series_add(&beside, 160, SHARED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What users may type as a number: the same for all options. */
+/* The numbers that users may type: the same for all options. */
 #include "option_number.h"
 #include "unit_test.h"
 
@@ -47,7 +47,7 @@ TEST(bytes_have_units_of_1024)
         assert_int_equal(bytes("8388607T"), INT64_C(9223370937343148032));
 }
 
-/* What strtod() and strtoull() would take beside decimal digits, or what follows them. */
+/* strtod() and strtoull() accept more than decimal digits, and ignore any rest. */
 TEST(nothing_else_is_a_number)
 {
         static const char *const texts[] = {

@@ -46,7 +46,7 @@ TEST(formats)
                         fail_msg("'%s' was accepted", bad[i]);
 }
 
-/* A value's bits go to the field's bits, also where those lie apart. */
+/* A value's bits go to the field's bits, even if those are not adjacent. */
 TEST(fields_are_set)
 {
         struct pmu_code code = {{0, UINT64_MAX, 0}};

@@ -101,7 +101,7 @@ TEST(room_is_given_back_on_release_only)
         free(writer.page);
 }
 
-/* A header that says SIZE, when 512 bytes are there. */
+/* A header that claims SIZE, with 512 bytes behind it. */
 static void check_damage(uint16_t size)
 {
         struct writer writer;
@@ -237,7 +237,7 @@ TEST(every_fault_is_read_across_many_wraps)
         close_faults(&faults);
 }
 
-/* The kernel tells of a loss with the next record that finds room. */
+/* The kernel reports a loss with the next record that finds room. */
 TEST(what_finds_no_room_is_counted)
 {
         struct faults faults;

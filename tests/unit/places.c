@@ -70,7 +70,7 @@ TEST(the_share_is_of_time)
         places_free(places);
 }
 
-/* A reading of fewer CPUs, or one that others disturbed, tells nothing of a pair. */
+/* A reading of fewer CPUs, or a disturbed one, is no evidence about a pair. */
 TEST(unknown_is_not_apart)
 {
         struct places *places = places_new(cpus, 3);
@@ -213,7 +213,8 @@ TEST(a_place_of_other_pairs_tells_nothing_of_this_one)
         places_free(survey.places);
 }
 
-/* If others use all of L3, L2 tells far from near, as seen on an EPYC of family 26. */
+/* If others use all of L3, L2 separates far from near, as seen on an EPYC of family
+ * 26. */
 TEST(without_a_third_level_the_second_tells)
 {
         assert_true(places_cache_ns(13.3, 0.02, 3.7) == 13.3);

@@ -77,7 +77,8 @@ TEST(they_are_off_and_then_as_before)
         assert_restored();
 }
 
-/* The guardian is a grandchild: a pipe that only it and its parent hold tells its end. */
+/* The guardian is a grandchild: only it and its parent hold a pipe, which shows its
+ * end. */
 TEST(a_killed_process_leaves_them_as_before)
 {
         static const int signals[] = {SIGKILL, SIGINT, SIGTERM, SIGSEGV};

@@ -73,7 +73,8 @@ static struct sim_preset zen4(void)
         return preset;
 }
 
-/* An L3 of 256 MiB is none of a core complex; 96 MiB may be; Intel's are as told. */
+/* A core complex has no L3 of 256 MiB, but may have 96; Intel's sizes stay as
+ * reported. */
 TEST(an_l3_is_no_larger_than_a_core_complex_has)
 {
         static const struct {

@@ -88,7 +88,7 @@ TEST(a_stack_is_known_by_its_guard)
         for (uint32_t tid = 7; tid <= 8; tid++) {
                 stack_in_use(20, tid, 19 * PAGE);
                 stack_in_use(20, tid, 64 * PAGE);
-                stack_in_use(20, tid, 80 * PAGE); /* nothing is there */
+                stack_in_use(20, tid, 80 * PAGE); /* no mapping is there */
         }
         stack_in_use(30, 8, 37 * PAGE);
         assert_ok(sink_thread_end(sink, 40, 1, 7, &diag));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording with a calibration and a validation out of reach goes on without them. */
+/* Recording works without a calibration and a validation that cannot be read. */
 
 #include "calibrated.h"
 #include "calibration.h"

@@ -167,7 +167,7 @@ TEST(fields_are_named_by_their_way)
                              NUMBER_ANY, "part[].pair[]");
         }
         assert_field(f.sample, offsetof(struct sample, pair[1]), 4, NUMBER_ANY, "pair[]");
-        /* The last array goes on after the end. */
+        /* The last array is flexible: it continues behind the end. */
         assert_field(f.sample, sizeof(struct sample) + 999, 1, NUMBER_ANY, "letters[]");
         assert_true(type_open_ended(&f.types, f.sample));
 }

@@ -112,7 +112,7 @@ TEST(comes_by_the_entries_that_libdw_does)
         walks_like_libdw(true);
 }
 
-/* An entry in the middle is walked like a unit, to its end. */
+/* A traversal of an entry in the middle reads it like a unit, to its end. */
 TEST(begins_at_any_entry)
 {
         size_t entries = 0;

@@ -63,7 +63,7 @@ static void resized(void)
         expect_alloc("realloc", block, 500000);
         show(strcmp(block, "kept") == 0);
 
-        /* What fails leaves the block alive. */
+        /* A failed call leaves the block alive. */
         errno = 0;
         expect_resize(block);
         show(keep(realloc(block, huge)) == NULL && errno == ENOMEM);

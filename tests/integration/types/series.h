@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A block of a header and two arrays of its fields' kind and size, and what reads them.
- */
+/* A block of a header and two arrays of its fields' kind and size, and its readers. */
 #ifndef SERIES_H
 #define SERIES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of all shapes: deep, realigned, of a size that only the run tells. */
+/* Frames of all shapes: deep, realigned, of a size known only at run time. */
 static __attribute__((noinline)) long burn(long steps)
 {
         volatile long sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the scripted PMU and says what kind of CPU it is. */
+/* Loads the scripted PMU with the properties of the machine's CPU. */
 #include <linux/module.h>
 
 #include "scripted_pmu.h"

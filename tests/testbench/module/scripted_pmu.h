@@ -44,9 +44,9 @@ int kernel_overflow(struct perf_event *event, struct perf_sample_data *data,
 int kernel_watch_switches(void (*before_switch)(void));
 void kernel_unwatch_switches(void);
 
-/* script.c: who does what when. Scripts stay until they are forgotten, also when their
- * thread has ended: its last counts are read after that. Functions that take a SCRIPT
- * are called under rcu_read_lock, or with interrupts off. */
+/* script.c: the scripts of threads. A script stays until it is forgotten, also after its
+ * thread has ended: its last counts are read then. Functions that take a SCRIPT are
+ * called under rcu_read_lock, or with interrupts off. */
 struct script;
 struct script *script_of_current(void);
 /* Events of CONFIG between the script's begin and NOW_NS. */
