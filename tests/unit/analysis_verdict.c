@@ -212,8 +212,7 @@ TEST(a_store_waits_for_nothing_but_room_in_the_store_buffer)
 {
 #define STORE(cycles) .store = true, .latency_cycles = (cycles)
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, STORE(200));
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_L3, STORE(60));
-        expect_of(CAUSE_CACHE, .level = LEVEL_L3, STORE(60), .conflict_sets = 1);
+        expect_of(CAUSE_CACHE, .level = LEVEL_L3, STORE(60));
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, STORE(200),
                   .interval_buffers_full = true, .full_cause = CAUSE_DRAM);
         expect_of(CAUSE_NONE, .level = LEVEL_L1, STORE(4));

@@ -98,7 +98,7 @@ static void finish_interval(struct reading *reading)
 
 /* Columns: time, whether DRAM had the line, whether a remote DRAM had it, retire latency,
  * latency of a fill buffer's hit, latency of an access that took a buffer, whether it is
- * one of few sets, latency if DRAM served it and its translation was known. */
+ * one of few sets, latency if DRAM served it and its address hit the TLB. */
 static int take_sample(void *context, sqlite3_stmt *row)
 {
         struct reading *reading = context;
@@ -115,10 +115,8 @@ static int take_sample(void *context, sqlite3_stmt *row)
                 reading->retire_cycles += cycles;
                 reading->retire_squared += cycles * cycles;
         }
-        if (sqlite3_column_type(row, 7) != SQLITE_NULL) {
-                reading->dram_known++;
-                reading->dram_cycles += sqlite3_column_double(row, 7);
-        }
+        reading->dram_known += sqlite3_column_int64(row, 7) > 0;
+        reading->dram_cycles += sqlite3_column_double(row, 7);
         const double requested_cycles = sqlite3_column_double(row, 5);
         reading->requested_cycles += requested_cycles;
         if (sqlite3_column_int(row, 6))
@@ -173,7 +171,7 @@ static const char sql_of_samples[] =
     " iif(d.level = 'LFB', s.latency_cycles, 0),"
     " iif(d.level IN ('L1', 'LFB'), 0, s.latency_cycles),"
     " s.sample_id IN (SELECT sample_id FROM set_conflict),"
-    " iif(d.level = 'DRAM' AND d.tlb <> 'miss' AND NOT d.locked, s.latency_cycles, NULL)"
+    " iif(d.level = 'DRAM' AND d.tlb <> 'miss' AND NOT d.locked, s.latency_cycles, 0)"
     " FROM sample AS s JOIN data_source AS d USING (data_source_id)"
     " WHERE d.op <> 'NA' OR d.level <> 'NA' ORDER BY s.time_ns";
 

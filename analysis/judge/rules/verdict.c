@@ -284,11 +284,13 @@ static enum cause cause_of_full_buffers(const struct rule_input *in)
         return full && sample->full_cause ? sample->full_cause : CAUSE_NONE;
 }
 
-/* Nothing waits for the line of a store: it stalls the program when the store buffer is
- * full. */
-static bool fills_store_buffer(const struct sample_facts *sample)
+/* Nothing waits for a store's line from DRAM: the store stalls the program when the store
+ * buffer is full. */
+static bool fills_store_buffer(const struct rule_input *in)
 {
-        return sample->store && !sample->locked && sample->bandwidth_short == ANSWER_NO;
+        const struct sample_facts *sample = in->sample;
+        return sample->store && !sample->locked && sample->bandwidth_short == ANSWER_NO &&
+               is_line_of_dram(in);
 }
 
 /* H20's false positive: a latency above DRAM's while DRAM has bandwidth left. The load
@@ -308,7 +310,7 @@ static bool is_late_for_any_buffer(const struct rule_input *in)
 
 static bool waits_for_buffers(const struct rule_input *in)
 {
-        const bool stores = fills_store_buffer(in->sample);
+        const bool stores = fills_store_buffer(in);
         const enum cause full = cause_of_full_buffers(in);
         if (full != CAUSE_NONE && !stores)
                 return full == CAUSE_IN_CORE;
