@@ -153,13 +153,6 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 180, MISSED,
                   .conflict_sets = 1);
 #undef MISSED
-        /* Lines that crowd into few sets hold the buffers: buffers do not lack. */
-        expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, false, ANSWER_NO, BOUND_IN_CORE);
-        expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 500,
-                  .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
-        /* It did not wait for a buffer. */
-        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 210,
-                  .interval_bound = BOUND_IN_CORE, .interval_sets_crowd = true);
         /* Lines of one set do not wait for memory, even if it is short of bandwidth. */
         expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, .latency_cycles = 251,
                   .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES);

@@ -247,16 +247,6 @@ static bool is_contention(const struct rule_input *in)
                 !is_set_conflict(in));
 }
 
-/* Lines from L3 fill the buffers, and the path from L3 delivers them at its full
- * bandwidth. */
-static bool is_late_for_the_path(const struct rule_input *in)
-{
-        const struct sample_facts *sample = in->sample;
-        return sample->interval_path_full &&
-               (sample->level == LEVEL_L3 ||
-                (sample->level == LEVEL_LFB && sample->line_origin == ORIGIN_CACHE));
-}
-
 /* A fast hit of a fill buffer waited for a cache, not for DRAM. A slow hit also did, if
  * loads from that cache are slow because they wait for buffers. */
 static bool is_line_of_dram(const struct rule_input *in)
@@ -269,8 +259,7 @@ static bool is_line_of_dram(const struct rule_input *in)
 static bool needs_a_buffer(const struct rule_input *in)
 {
         const struct sample_facts *sample = in->sample;
-        return !may_be_translation(sample) && !is_late_for_the_path(in) &&
-               !is_set_conflict(in) &&
+        return !may_be_translation(sample) && !is_set_conflict(in) &&
                (is_behind_l1(sample->level) || level_waits_for_dram(sample->level));
 }
 
@@ -325,12 +314,6 @@ static bool waits_behind_dram(const struct rule_input *in)
 static bool waits_behind_caches(const struct rule_input *in)
 {
         return cause_of_full_buffers(in) == CAUSE_CACHE;
-}
-
-/* The buffers are full because the lines that take them crowd into few sets. */
-static bool is_behind_few_sets(const struct rule_input *in)
-{
-        return in->sample->interval_sets_crowd && waits_for_buffers(in);
 }
 
 static bool is_unknown(const struct rule_input *in)
@@ -409,7 +392,6 @@ enum cause sample_cause(const struct sample_facts *sample,
             {CAUSE_SHARING, is_sharing},
             {CAUSE_REMOTE, is_remote},
             {CAUSE_CONTENTION, is_contention},
-            {CAUSE_CACHE, is_behind_few_sets},
             {CAUSE_IN_CORE, waits_for_buffers},
             {CAUSE_DRAM, waits_behind_dram},
             {CAUSE_CACHE, waits_behind_caches},
