@@ -9,7 +9,8 @@ static const struct machine_facts machine = {.l1d_latency_cycles = 4,
                                              .l3_latency_cycles = 60,
                                              .dram_latency_cycles = 200};
 
-#define FULL .interval_buffers_full = true, .bandwidth_short = ANSWER_NO
+#define AT(at, cycles) .level = LEVEL_##at, .latency_cycles = (cycles)
+#define FULL           .interval_buffers_full = true, .bandwidth_short = ANSWER_NO
 
 static void add(struct buffer_use *use, int samples, double path_use,
                 const struct sample_facts *sample)
@@ -26,8 +27,7 @@ static enum cause cause_of_dram(int samples, int64_t latency_cycles, double path
 {
         struct buffer_use use = {0};
         add(&use, samples, path_use,
-            &(struct sample_facts){FULL, .level = LEVEL_DRAM,
-                                   .latency_cycles = latency_cycles});
+            &(struct sample_facts){FULL, AT(DRAM, latency_cycles)});
         return buffer_use_cause(&use);
 }
 
@@ -44,19 +44,19 @@ TEST(lines_that_need_buffers_longest_are_the_cause)
 {
         /* L3 needs 40 × 60 cycles, of which L2 saves 46 each; DRAM 10 × 200. */
         struct buffer_use use = {0};
-        add_of(&use, 10, .level = LEVEL_DRAM, .latency_cycles = 200);
-        add_of(&use, 40, .level = LEVEL_L3, .latency_cycles = 60);
+        add_of(&use, 10, AT(DRAM, 200));
+        add_of(&use, 40, AT(L3, 60));
         assert_int_equal(buffer_use_cause(&use), CAUSE_CACHE);
-        add_of(&use, 10, .level = LEVEL_DRAM, .latency_cycles = 200);
+        add_of(&use, 10, AT(DRAM, 200));
         assert_int_equal(buffer_use_cause(&use), CAUSE_DRAM);
 }
 
 TEST(lines_from_l2_wait_for_its_path_or_for_the_buffers_of_others)
 {
         struct buffer_use use = {0};
-        add_of(&use, 20, .level = LEVEL_L2, .latency_cycles = 140);
+        add_of(&use, 20, AT(L2, 140));
         assert_int_equal(buffer_use_cause(&use), CAUSE_CACHE);
-        add_of(&use, 20, .level = LEVEL_DRAM, .latency_cycles = 900);
+        add_of(&use, 20, AT(DRAM, 900));
         assert_int_equal(buffer_use_cause(&use), CAUSE_IN_CORE);
 }
 
@@ -64,9 +64,8 @@ TEST(a_full_path_from_l3_leaves_nothing_to_more_buffers)
 {
         /* 0.8 of the path is full, so a use of 0.6 leaves a quarter. */
         struct buffer_use use = {0};
-        const struct sample_facts far = {FULL, .level = LEVEL_DRAM,
-                                         .latency_cycles = 900};
-        const struct sample_facts near = {FULL, .level = LEVEL_L3, .latency_cycles = 900};
+        const struct sample_facts far = {FULL, AT(DRAM, 900)};
+        const struct sample_facts near = {FULL, AT(L3, 900)};
         add(&use, 10, 0.6, &far);
         add(&use, 20, 0.6, &near);
         assert_int_equal(buffer_use_cause(&use), CAUSE_CACHE);
@@ -80,25 +79,22 @@ TEST(a_full_path_from_l3_leaves_nothing_to_more_buffers)
 TEST(stores_hold_buffers_and_need_no_nearer_dram)
 {
         struct buffer_use use = {0};
-        add_of(&use, 20, .level = LEVEL_DRAM, .latency_cycles = 600);
+        add_of(&use, 20, AT(DRAM, 600));
         assert_int_equal(buffer_use_cause(&use), CAUSE_DRAM);
-        add_of(&use, 20, .level = LEVEL_DRAM, .latency_cycles = 600, .store = true);
+        add_of(&use, 20, AT(DRAM, 600), .store = true);
         assert_int_equal(buffer_use_cause(&use), CAUSE_IN_CORE);
 }
 
 TEST(only_requests_while_buffers_were_full_count)
 {
         const struct sample_facts other[] = {
-            {.level = LEVEL_DRAM, .latency_cycles = 900},
-            {.level = LEVEL_DRAM, .latency_cycles = 900, .interval_lacks_buffers = true},
-            {FULL, .level = LEVEL_DRAM, .latency_cycles = 900, .tlb_missed = true},
-            {FULL, .level = LEVEL_DRAM, .latency_cycles = -1},
-            {FULL, .level = LEVEL_LFB, .latency_cycles = 900},
-            {FULL, .level = LEVEL_L1, .latency_cycles = 900},
-            {.interval_buffers_full = true,
-             .bandwidth_short = ANSWER_YES,
-             .level = LEVEL_DRAM,
-             .latency_cycles = 900},
+            {AT(DRAM, 900)},
+            {AT(DRAM, 900), .interval_lacks_buffers = true},
+            {FULL, AT(DRAM, 900), .tlb_missed = true},
+            {FULL, AT(DRAM, -1)},
+            {FULL, AT(LFB, 900)},
+            {FULL, AT(L1, 900)},
+            {.interval_buffers_full = true, .bandwidth_short = ANSWER_YES, AT(DRAM, 900)},
         };
         for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
                 struct buffer_use use = {0};
@@ -114,8 +110,7 @@ TEST(an_unknown_latency_gives_no_cause)
                                               .l3_latency_cycles = NAN,
                                               .dram_latency_cycles = 200};
         struct buffer_use use = {0};
-        const struct sample_facts sample = {FULL, .level = LEVEL_DRAM,
-                                            .latency_cycles = 900};
+        const struct sample_facts sample = {FULL, AT(DRAM, 900)};
         for (int i = 0; i < 20; i++)
                 buffer_use_add(&use, &sample, &unknown, NAN);
         assert_int_equal(buffer_use_cause(&use), CAUSE_NONE);

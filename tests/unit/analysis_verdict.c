@@ -36,12 +36,16 @@ static enum cause cause(enum level level, int64_t latency_cycles, bool tlb_misse
 #define expect(expected, ...) assert_int_equal(cause(__VA_ARGS__), expected)
 
 /* The cause of a sample with these facts, members of struct sample_facts. */
+#define AT(at, cycles) .level = LEVEL_##at, .latency_cycles = (cycles)
+#define SHORT(answer)  .bandwidth_short = ANSWER_##answer
+#define BOUND(bound)   .interval_bound = BOUND_##bound
 #define expect_of(expected, ...)                                                         \
         assert_int_equal(cause_of((struct sample_facts){__VA_ARGS__}), expected)
 
 /* The verdict on these facts, members of struct verdict_facts. */
 #define expect_verdict(expected, ...)                                                    \
         assert_int_equal(verdict_of(&(struct verdict_facts){__VA_ARGS__}), expected)
+#define OF(samples, cost)         .latencies = (samples), .cost_ratio = (cost)
 #define LATENCY_OF(cause, cycles) .cause_latency_cycles[cause] = (cycles)
 
 TEST(slow_loads_of_contended_intervals_suffer_contention)
@@ -63,26 +67,23 @@ TEST(slow_loads_of_contended_intervals_suffer_contention)
 /* Even if the interval is short of bandwidth. */
 TEST(loads_that_no_store_forwards_to_say_so)
 {
-        expect_of(CAUSE_STORE_FORWARDING, .level = LEVEL_L1, .latency_cycles = 700,
-                  .unforwarded = true, .bandwidth_short = ANSWER_YES);
+        expect_of(CAUSE_STORE_FORWARDING, AT(L1, 700), .unforwarded = true, SHORT(YES));
 }
 
 /* Another core's line is the longer wait. */
 TEST(locked_instructions_with_lines_in_l1_say_so)
 {
-        expect_of(CAUSE_LOCKED, .level = LEVEL_L1, .latency_cycles = 18, .locked = true);
-        expect_of(CAUSE_NONE, .level = LEVEL_L1, .latency_cycles = 18);
-        expect_of(CAUSE_SHARING, .level = LEVEL_L3, .latency_cycles = 90, .locked = true,
-                  .hit_modified = true);
+        expect_of(CAUSE_LOCKED, AT(L1, 18), .locked = true);
+        expect_of(CAUSE_NONE, AT(L1, 18));
+        expect_of(CAUSE_SHARING, AT(L3, 90), .locked = true, .hit_modified = true);
 }
 
 /* A latency that other work hides costs nothing, however long it is. */
 TEST(hidden_waits_are_none)
 {
-        expect_verdict(VERDICT_DRAM_LATENCY, .latencies = 100, .cost_ratio = 0.5,
-                       LATENCY_OF(CAUSE_DRAM, 1e5));
-        expect_verdict(VERDICT_NONE, .latencies = 100, .cost_ratio = 0.5,
-                       LATENCY_OF(CAUSE_DRAM, 1e5), .hidden = true);
+        expect_verdict(VERDICT_DRAM_LATENCY, OF(100, 0.5), LATENCY_OF(CAUSE_DRAM, 1e5));
+        expect_verdict(VERDICT_NONE, OF(100, 0.5), LATENCY_OF(CAUSE_DRAM, 1e5),
+                       .hidden = true);
 }
 
 /* Page faults need no samples: their cycles are compared with loads' stall cycles. */
@@ -108,10 +109,9 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         /* For a buffer: that wait is longer than DRAM's 200 cycles. */
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 401, false, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_DRAM, LEVEL_DRAM, 400, false, ANSWER_NO, BOUND_IN_CORE);
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
-                  .latency_cycles = 401, .interval_bound = BOUND_IN_CORE);
-        expect_of(CAUSE_DRAM, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
-                  .latency_cycles = 400, .interval_bound = BOUND_IN_CORE);
+        expect_of(CAUSE_IN_CORE, AT(LFB, 401), .line_origin = ORIGIN_DRAM,
+                  BOUND(IN_CORE));
+        expect_of(CAUSE_DRAM, AT(LFB, 400), .line_origin = ORIGIN_DRAM, BOUND(IN_CORE));
         /* No cache takes that long. */
         expect(CAUSE_IN_CORE, LEVEL_LFB, 251, false, ANSWER_NO, BOUND_IN_CORE);
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
@@ -122,8 +122,8 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
                BOUND_IN_CORE); /* it needs none */
         /* Or for bandwidth: the buffers are full of lines that wait for DRAM. */
 #define FULL(cycles, answer)                                                             \
-        .latency_cycles = (cycles), .bandwidth_short = (answer),                         \
-        .interval_bound = BOUND_BANDWIDTH, .interval_lacks_buffers = true
+        .latency_cycles = (cycles), .bandwidth_short = (answer), BOUND(BANDWIDTH),       \
+        .interval_lacks_buffers = true
         expect_of(CAUSE_CONTENTION, .level = LEVEL_L2, FULL(251, ANSWER_YES));
         expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, FULL(251, ANSWER_YES));
         expect_of(CAUSE_CACHE, .level = LEVEL_L3,
@@ -135,29 +135,22 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect(CAUSE_CACHE, LEVEL_L3, 251, false, ANSWER_YES, BOUND_BANDWIDTH);
         /* Or for their set of L1: its lines wait for each other, despite free buffers. */
         expect(CAUSE_IN_CORE, LEVEL_L3, 251, false, ANSWER_NO, BOUND_IN_CORE);
-        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
-                  .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
-                  .interval_bound = BOUND_IN_CORE, .conflict_sets = 1);
+        expect_of(CAUSE_CACHE, AT(L3, 251), BOUND(IN_CORE), .conflict_sets = 1);
+        expect_of(CAUSE_IN_CORE, AT(DRAM, 500), BOUND(IN_CORE), .conflict_sets = 1);
         /* Where that is slower than their translation: one set takes a line of L3 in 16
          * cycles, two walkers end a walk in 15. */
-#define MISSED .tlb_missed = true, .interval_bound = BOUND_IN_CORE
-        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 1300, MISSED);
-        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 1300, MISSED,
-                  .conflict_sets = 1);
-        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 1300, MISSED,
-                  .conflict_sets = 2);
-        expect_of(CAUSE_TLB, .level = LEVEL_L2, .latency_cycles = 1300, MISSED,
-                  .conflict_sets = 1);
+#define MISSED .tlb_missed = true, BOUND(IN_CORE)
+        expect_of(CAUSE_TLB, AT(L3, 1300), MISSED);
+        expect_of(CAUSE_CACHE, AT(L3, 1300), MISSED, .conflict_sets = 1);
+        expect_of(CAUSE_TLB, AT(L3, 1300), MISSED, .conflict_sets = 2);
+        expect_of(CAUSE_TLB, AT(L2, 1300), MISSED, .conflict_sets = 1);
         /* It hardly queued. */
-        expect_of(CAUSE_TLB, .level = LEVEL_L3, .latency_cycles = 180, MISSED,
-                  .conflict_sets = 1);
+        expect_of(CAUSE_TLB, AT(L3, 180), MISSED, .conflict_sets = 1);
 #undef MISSED
         /* Lines of one set do not wait for memory, even if it is short of bandwidth. */
-        expect_of(CAUSE_CONTENTION, .level = LEVEL_L3, .latency_cycles = 251,
-                  .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES);
-        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 251,
-                  .interval_lacks_buffers = true, .bandwidth_short = ANSWER_YES,
+        expect_of(CAUSE_CONTENTION, AT(L3, 251), .interval_lacks_buffers = true,
+                  SHORT(YES));
+        expect_of(CAUSE_CACHE, AT(L3, 251), .interval_lacks_buffers = true, SHORT(YES),
                   .conflict_sets = 1);
         /* Or for their translation: a cache delivers faster than a page walk ends. */
         expect(CAUSE_TLB, LEVEL_L3, 500, true, ANSWER_NO, BOUND_IN_CORE);
@@ -166,14 +159,13 @@ TEST(slow_loads_of_in_core_intervals_waited_for_what_those_lack)
         expect(CAUSE_IN_CORE, LEVEL_DRAM, 500, true, ANSWER_NO, BOUND_IN_CORE);
         /* So do loads of bursts that fill all buffers, although other work bounds the
          * interval. */
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 500,
-                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
+        expect_of(CAUSE_IN_CORE, AT(DRAM, 500), BOUND(COMPUTE),
+                  .interval_lacks_buffers = true);
         /* The walk may have taken the time. */
-        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 500,
-                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true,
-                  .tlb_missed = true);
-        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 210,
-                  .interval_bound = BOUND_COMPUTE, .interval_lacks_buffers = true);
+        expect_of(CAUSE_DRAM, AT(DRAM, 500), BOUND(COMPUTE),
+                  .interval_lacks_buffers = true, .tlb_missed = true);
+        expect_of(CAUSE_DRAM, AT(DRAM, 210), BOUND(COMPUTE),
+                  .interval_lacks_buffers = true);
 }
 
 TEST(while_buffers_are_full_the_requests_of_a_function_have_one_cause)
@@ -181,23 +173,16 @@ TEST(while_buffers_are_full_the_requests_of_a_function_have_one_cause)
 #define WITH(cause)                                                                      \
         .interval_buffers_full = true, .interval_lacks_buffers = true,                   \
         .full_cause = (cause)
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 210,
-                  WITH(CAUSE_IN_CORE));
-        expect_of(CAUSE_DRAM, .level = LEVEL_L3, .latency_cycles = 900, WITH(CAUSE_DRAM));
-        expect_of(CAUSE_CACHE, .level = LEVEL_DRAM, .latency_cycles = 900,
-                  WITH(CAUSE_CACHE));
+        expect_of(CAUSE_IN_CORE, AT(DRAM, 210), WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_DRAM, AT(L3, 900), WITH(CAUSE_DRAM));
+        expect_of(CAUSE_CACHE, AT(DRAM, 900), WITH(CAUSE_CACHE));
         /* It needs no buffer, or waits for something else. */
-        expect_of(CAUSE_NONE, .level = LEVEL_L1, .latency_cycles = 900,
-                  WITH(CAUSE_IN_CORE));
-        expect_of(CAUSE_CACHE, .level = LEVEL_L3, .latency_cycles = 900,
-                  .conflict_sets = 1, WITH(CAUSE_IN_CORE));
-        expect_of(CAUSE_CONTENTION, .level = LEVEL_DRAM, .latency_cycles = 900,
-                  .bandwidth_short = ANSWER_YES, WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_NONE, AT(L1, 900), WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_CACHE, AT(L3, 900), .conflict_sets = 1, WITH(CAUSE_IN_CORE));
+        expect_of(CAUSE_CONTENTION, AT(DRAM, 900), SHORT(YES), WITH(CAUSE_IN_CORE));
         /* The function's requests do not tell. */
-        expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, .latency_cycles = 401,
-                  WITH(CAUSE_NONE));
-        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, .latency_cycles = 400,
-                  WITH(CAUSE_NONE));
+        expect_of(CAUSE_IN_CORE, AT(DRAM, 401), WITH(CAUSE_NONE));
+        expect_of(CAUSE_DRAM, AT(DRAM, 400), WITH(CAUSE_NONE));
 #undef WITH
 }
 
@@ -209,10 +194,8 @@ TEST(a_store_waits_for_nothing_but_room_in_the_store_buffer)
         expect_of(CAUSE_IN_CORE, .level = LEVEL_DRAM, STORE(200),
                   .interval_buffers_full = true, .full_cause = CAUSE_DRAM);
         expect_of(CAUSE_NONE, .level = LEVEL_L1, STORE(4));
-        expect_of(CAUSE_CONTENTION, .level = LEVEL_DRAM, STORE(300),
-                  .bandwidth_short = ANSWER_YES);
-        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, STORE(300),
-                  .bandwidth_short = ANSWER_UNKNOWN);
+        expect_of(CAUSE_CONTENTION, .level = LEVEL_DRAM, STORE(300), SHORT(YES));
+        expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, STORE(300), SHORT(UNKNOWN));
         /* The instructions behind a locked one wait for it. */
         expect_of(CAUSE_DRAM, .level = LEVEL_DRAM, STORE(200), .locked = true);
 #undef STORE
@@ -230,8 +213,8 @@ static enum cause cause_of_line(enum origin origin, int64_t latency_cycles)
         return cause_of((struct sample_facts){.level = LEVEL_LFB,
                                               .line_origin = origin,
                                               .latency_cycles = latency_cycles,
-                                              .bandwidth_short = ANSWER_NO,
-                                              .interval_bound = BOUND_LATENCY});
+                                              SHORT(NO),
+                                              BOUND(LATENCY)});
 }
 
 TEST(a_slow_line_in_flight_comes_from_where_the_others_do)
@@ -361,15 +344,12 @@ TEST(traffic_tells_where_lines_come_from)
 /* Another request is the first for the line; the load waits for the rest of it. */
 TEST(lines_on_their_way_from_a_short_dram_are_contended)
 {
-        expect_of(CAUSE_CONTENTION, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
-                  .latency_cycles = 90, .bandwidth_short = ANSWER_YES,
-                  .interval_bound = BOUND_BANDWIDTH);
-        expect_of(CAUSE_DRAM, .level = LEVEL_LFB, .line_origin = ORIGIN_DRAM,
-                  .latency_cycles = 90, .bandwidth_short = ANSWER_NO,
-                  .interval_bound = BOUND_LATENCY);
-        expect_of(CAUSE_CACHE, .level = LEVEL_LFB, .line_origin = ORIGIN_CACHE,
-                  .latency_cycles = 90, .bandwidth_short = ANSWER_YES,
-                  .interval_bound = BOUND_BANDWIDTH);
+        expect_of(CAUSE_CONTENTION, AT(LFB, 90), .line_origin = ORIGIN_DRAM, SHORT(YES),
+                  BOUND(BANDWIDTH));
+        expect_of(CAUSE_DRAM, AT(LFB, 90), .line_origin = ORIGIN_DRAM, SHORT(NO),
+                  BOUND(LATENCY));
+        expect_of(CAUSE_CACHE, AT(LFB, 90), .line_origin = ORIGIN_CACHE, SHORT(YES),
+                  BOUND(BANDWIDTH));
 }
 
 TEST(a_translation_counts_when_it_took_most_of_the_time)
@@ -394,8 +374,7 @@ TEST(without_thresholds_contention_is_unknown)
         struct machine_facts nothing = {MACHINE_FACTS(UNKNOWN)};
 #undef UNKNOWN
         struct thresholds thresholds = thresholds_of_machine(&nothing);
-        struct sample_facts sample = {
-            .level = LEVEL_DRAM, .latency_cycles = 500, .bandwidth_short = ANSWER_YES};
+        struct sample_facts sample = {AT(DRAM, 500), SHORT(YES)};
         assert_int_equal(sample_contended(&sample, &thresholds), ANSWER_UNKNOWN);
         assert_int_equal(sample_cause(&sample, &nothing, &thresholds), CAUSE_DRAM);
 }
@@ -404,10 +383,8 @@ TEST(without_thresholds_contention_is_unknown)
 
 TEST(few_samples_are_not_judged)
 {
-        expect_verdict(VERDICT_TOO_FEW_SAMPLES, .latencies = 19, .cost_ratio = 1,
-                       LATENCY_OF(CAUSE_DRAM, 1e6));
-        expect_verdict(VERDICT_DRAM_LATENCY, .latencies = 20, .cost_ratio = 1,
-                       LATENCY_OF(CAUSE_DRAM, 1e6));
+        expect_verdict(VERDICT_TOO_FEW_SAMPLES, OF(19, 1), LATENCY_OF(CAUSE_DRAM, 1e6));
+        expect_verdict(VERDICT_DRAM_LATENCY, OF(20, 1), LATENCY_OF(CAUSE_DRAM, 1e6));
 }
 
 TEST(what_cannot_have_cost_much_is_no_problem)
@@ -426,11 +403,10 @@ TEST(what_cannot_have_cost_much_is_no_problem)
 
 TEST(dram_of_unknown_bandwidth_is_not_said_to_have_had_some_left)
 {
-        expect_verdict(VERDICT_DRAM, .latencies = 100, .cost_ratio = 1,
-                       .bandwidth_untold = true, LATENCY_OF(CAUSE_DRAM, 1e6));
-        expect_verdict(VERDICT_CACHE, .latencies = 100, .cost_ratio = 1,
-                       .bandwidth_untold = true, LATENCY_OF(CAUSE_DRAM, 1e6),
-                       LATENCY_OF(CAUSE_CACHE, 2e6));
+        expect_verdict(VERDICT_DRAM, OF(100, 1), .bandwidth_untold = true,
+                       LATENCY_OF(CAUSE_DRAM, 1e6));
+        expect_verdict(VERDICT_CACHE, OF(100, 1), .bandwidth_untold = true,
+                       LATENCY_OF(CAUSE_DRAM, 1e6), LATENCY_OF(CAUSE_CACHE, 2e6));
 }
 
 /* Where nothing waits, walks queue as for a stream. */
@@ -439,9 +415,8 @@ TEST(without_waits_only_near_lines_wait_for_a_walk)
         expect(CAUSE_TLB, LEVEL_L3, 300, true, ANSWER_UNKNOWN, BOUND_UNKNOWN);
         for (enum level level = LEVEL_L2; level <= LEVEL_L3; level++)
                 expect_of(level == LEVEL_L2 ? CAUSE_TLB : CAUSE_CACHE, .level = level,
-                          .tlb_missed = true, .latency_cycles = 300,
-                          .bandwidth_short = ANSWER_UNKNOWN,
-                          .interval_bound = BOUND_UNKNOWN, .without_waits = true);
+                          .tlb_missed = true, .latency_cycles = 300, SHORT(UNKNOWN),
+                          BOUND(UNKNOWN), .without_waits = true);
 }
 
 /* 9 cycles of the TLB's second level are more than L1's 4 or 5, and less than L2's 14. */
@@ -460,9 +435,7 @@ TEST(the_second_level_of_the_tlb_outweighs_l1_only)
         for (size_t i = 0; i < LENGTH(cases); i++)
                 expect_of(cases[i].cause, .level = cases[i].level,
                           .latency_cycles = cases[i].latency_cycles,
-                          .tlb_second = cases[i].second,
-                          .bandwidth_short = ANSWER_UNKNOWN,
-                          .interval_bound = BOUND_UNKNOWN);
+                          .tlb_second = cases[i].second, SHORT(UNKNOWN), BOUND(UNKNOWN));
 }
 
 TEST(the_cause_with_the_most_latency_decides)
@@ -491,7 +464,7 @@ TEST(the_cause_with_the_most_latency_decides)
 /* Most loads are L3's, but a faster DRAM would save more. */
 TEST(what_held_up_the_program_decides)
 {
-        struct verdict_facts facts = {.latencies = 2000, .cost_ratio = 5, .stalls = 20};
+        struct verdict_facts facts = {OF(2000, 5), .stalls = 20};
         facts.cause_latency_cycles[CAUSE_CACHE] = 164e3;
         facts.cause_latency_cycles[CAUSE_DRAM] = 131e3;
         facts.cause_retire_cycles[CAUSE_CACHE] = 15e3;

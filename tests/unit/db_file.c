@@ -126,7 +126,7 @@ TEST(existing_database_is_replaced_only_by_force)
         assert_null(strstr(diag.text, "--force"));
 
         replace("a.db");
-        expect_int("SELECT count(*) FROM run WHERE key = 'command'", 0);
+        expect_count("run WHERE key = 'command'", 0);
 }
 
 TEST(database_in_use_is_not_replaced)
@@ -267,7 +267,7 @@ TEST(older_version_is_migrated)
         assert_refused("a.db", DB_READ_ONLY, -ESTALE, "memlag analyze a.db");
         reopen();
         expect_int("PRAGMA user_version", 9);
-        expect_int("SELECT count(*) FROM sample", 2);
+        expect_count("sample", 2);
         expect("SELECT function || line FROM attribution JOIN location"
                " USING (location_id)",
                "main7");
@@ -276,7 +276,7 @@ TEST(older_version_is_migrated)
                    "JOIN stack_location USING (stack_id) WHERE function = 'malloc' AND "
                    "location_id = 1",
                    83);
-        expect_int("SELECT count(*) FROM line_finding", 0);
+        expect_count("line_finding", 0);
         expect("SELECT group_concat(stage) FROM ledger", "symbolize");
         expect("SELECT max(function) FROM my_functions", "main");
         expect("SELECT what FROM mine", "kept");
@@ -295,7 +295,7 @@ TEST(present_version_keeps_its_findings)
                            "INSERT INTO line_finding (line_id, samples, dram_samples,"
                            " verdict, level_samples) VALUES (1, 1, 0, 'none', 1);");
         reopen();
-        expect_int("SELECT count(*) FROM line_view", 1);
+        expect_count("line_view", 1);
 }
 
 /* The second process finds the migration done, or gets -EBUSY. */
@@ -316,7 +316,7 @@ TEST(two_processes_migrate_once)
                 assert_int_equal(status, 0);
                 reopen();
                 expect_int("PRAGMA user_version", 9);
-                expect_int("SELECT count(*) FROM name", 1);
+                expect_count("name", 1);
                 assert_ok(unlink("a.db"));
         }
 }
@@ -383,7 +383,7 @@ TEST(trigger_is_not_run_and_is_told)
                            "INSERT INTO machine VALUES ('a', 1, 'b', 'c')");
         set_text(db, "command", "a");
         db_close(db);
-        expect_int("SELECT count(*) FROM machine WHERE key = 'a'", 1);
+        expect_count("machine WHERE key = 'a'", 1);
         assert_refused("a.db", DB_READ_WRITE, -EBADMSG, "triggers (mine)");
         db_close(open_db("a.db", DB_READ_ONLY));
         plain_exec("a.db", "DROP TRIGGER mine");
@@ -666,6 +666,6 @@ TEST(whole_database_is_opened_without_comparing_shapes)
         plain_exec("a.db", "PRAGMA writable_schema = ON;"
                            "UPDATE sqlite_schema SET sql = replace(sql,"
                            " ' AND i.ip = s.ip', '') WHERE name = 'sample_location';");
-        expect_int("SELECT count(*) FROM sample_location", 0);
+        expect_count("sample_location", 0);
         assert_int_equal(connections_to_open("a.db"), 2);
 }

@@ -49,6 +49,9 @@ static inline long long plain_int(const char *path, const char *sql)
 #define expect(sql, text)       assert_string_equal(plain_text("a.db", sql), text)
 #define expect_int(sql, number) assert_int_equal(plain_int("a.db", sql), number)
 
+/* Compares the count of ROWS of a.db: a table, joins and conditions of SQL. */
+#define expect_count(rows, number) expect_int("SELECT count(*) FROM " rows, number)
+
 /* Compares the count of KIND in a.db's ledger. */
 static inline void expect_ledger(const char *kind, long long value)
 {

@@ -93,10 +93,10 @@ TEST(rows_hold_what_was_written)
                "latency_cycles, retire_latency_cycles) || level FROM sample JOIN "
                "data_source USING (data_source_id)",
                "77 3 401000 ffffffff81000000 250 33 DRAM");
-        expect_int("SELECT count(*) FROM sample WHERE cpu IS NULL AND addr IS NULL AND "
-                   "latency_cycles IS NULL AND retire_latency_cycles IS NULL AND "
-                   "data_source_id IS NULL AND stack_id IS NULL",
-                   1);
+        expect_count("sample WHERE cpu IS NULL AND addr IS NULL AND latency_cycles IS "
+                     "NULL AND retire_latency_cycles IS NULL AND data_source_id IS NULL "
+                     "AND stack_id IS NULL",
+                     1);
 }
 
 TEST(an_end_is_filled_in_once)
@@ -221,9 +221,8 @@ TEST(stacks_of_allocations_are_packed)
         assert_true(plain_int("a.db", "SELECT count(*) FROM packed_stack") >
                     plain_int("a.db", "SELECT count(*) FROM stack_node"));
         /* The callers of each row are rows too, up to the root. */
-        expect_int("SELECT count(*) FROM stack_node WHERE parent_id NOT IN (SELECT "
-                   "stack_id FROM stack_node)",
-                   0);
+        expect_count(
+            "stack_node WHERE parent_id NOT IN (SELECT stack_id FROM stack_node)", 0);
 }
 
 static int64_t write_stack(const uint64_t *ips, size_t depth, enum context_use use)
@@ -251,11 +250,11 @@ TEST(new_stacks_share_their_callers)
                                write_stack(first, 1, CONTEXT_OF_NEW_ALLOCATION)};
         write_stack(second, 3, CONTEXT_OF_SAMPLE);
         end_recording();
-        expect_int("SELECT count(*) FROM packed_stack", 5);
+        expect_count("packed_stack", 5);
         expect_int("SELECT count(DISTINCT parent_id) FROM packed_stack WHERE is_leaf", 1);
         expect_int("SELECT sum(ip) FROM stack WHERE parent_id IS NULL", 0x40);
         assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
-        expect_int("SELECT count(*) FROM stack_node", 3);
+        expect_count("stack_node", 3);
 }
 
 /* The instruction after a call may be sampled, too: in another node than the call. */
@@ -265,8 +264,8 @@ TEST(leaf_and_caller_are_different_nodes)
         write_stack(deep, 3, CONTEXT_OF_SAMPLE);
         write_stack(deep + 1, 2, CONTEXT_OF_SAMPLE);
         end_recording();
-        expect_int("SELECT count(*) FROM stack", 4);
-        expect_int("SELECT count(*) FROM stack WHERE ip = 0x20", 2);
+        expect_count("stack", 4);
+        expect_count("stack WHERE ip = 0x20", 2);
 }
 
 /* ---- surviving rows ---- */
@@ -286,18 +285,15 @@ TEST(committed_samples_have_their_stacks_and_accesses)
                 assert_int_equal(id, number);
         }
         assert_true(plain_int("a.db", "SELECT count(*) FROM sample") > 0);
-        expect_int("SELECT count(*) FROM sample WHERE stack_id NOT IN (SELECT stack_id "
-                   "FROM stack)",
-                   0);
-        expect_int("SELECT count(*) FROM stack_access WHERE sample_id NOT IN (SELECT "
-                   "sample_id FROM sample)",
-                   0);
+        expect_count("sample WHERE stack_id NOT IN (SELECT stack_id FROM stack)", 0);
+        expect_count("stack_access WHERE sample_id NOT IN (SELECT sample_id FROM sample)",
+                     0);
         end_recording();
-        expect_int("SELECT count(*) FROM stack", 60000);
-        expect_int("SELECT count(*) FROM sample WHERE sample_id = ip", 60000);
-        expect_int("SELECT count(*) FROM stack_access JOIN sample USING (sample_id) "
-                   "WHERE cfa_offset_bytes = ip",
-                   20000);
+        expect_count("stack", 60000);
+        expect_count("sample WHERE sample_id = ip", 60000);
+        expect_count(
+            "stack_access JOIN sample USING (sample_id) WHERE cfa_offset_bytes = ip",
+            20000);
 }
 
 /* A commit writes waiting samples; it may come with any other row. */
@@ -322,10 +318,10 @@ TEST(totals_are_all_written)
                                                   10 * ip, 2 * ip, NULL));
         }
         end_recording();
-        expect_int("SELECT count(*) FROM allocation_total JOIN stack USING (stack_id) "
-                   "WHERE allocations = ip AND total_bytes = 10 * ip AND peak_bytes = 2 "
-                   "* ip AND function = iif(ip % 2, 'malloc', 'calloc')",
-                   200);
+        expect_count("allocation_total JOIN stack USING (stack_id) WHERE allocations = "
+                     "ip AND total_bytes = 10 * ip AND peak_bytes = 2 * ip AND function "
+                     "= iif(ip % 2, 'malloc', 'calloc')",
+                     200);
 }
 
 /* More sites than one batch holds; most have the same totals as another site. */
@@ -342,10 +338,10 @@ TEST(totals_of_equal_sites_are_told_of_each)
                     (uint64_t)stack % 7, (uint64_t)stack % 5, (uint64_t)stack % 2, NULL));
         end_recording();
         expect_int("SELECT count(DISTINCT stack_id) FROM allocation_total", SITES);
-        expect_int("SELECT count(*) FROM allocation_total WHERE allocations = stack_id % "
-                   "7 AND total_bytes = stack_id % 5 AND peak_bytes = stack_id % 2 AND "
-                   "function = iif(stack_id % 3, 'malloc', 'calloc')",
-                   SITES);
+        expect_count("allocation_total WHERE allocations = stack_id % 7 AND total_bytes "
+                     "= stack_id % 5 AND peak_bytes = stack_id % 2 AND function = "
+                     "iif(stack_id % 3, 'malloc', 'calloc')",
+                     SITES);
         assert_true(plain_int("a.db", "SELECT count(*) FROM allocation_pack") < 1000);
 }
 

@@ -114,30 +114,30 @@ TEST(a_shell_runs_a_program_with_threads)
         exit_task(80, 100, 100);
         finish();
 
-        expect_int("SELECT count(*) FROM process", 3);
-        expect_int("SELECT count(*) FROM process p JOIN process q ON p.parent_process_id "
-                   "= q.process_id WHERE p.pid = 101 AND p.executable IS NULL AND "
-                   "q.executable = '/bin/sh' AND p.start_ns = 20 AND p.end_ns = 30",
-                   1);
-        expect_int("SELECT count(*) FROM process p JOIN process q ON p.parent_process_id "
-                   "= q.process_id WHERE p.executable = '/opt/program' AND q.pid = 101 "
-                   "AND p.start_ns = 30 AND p.end_ns = 70",
-                   1);
+        expect_count("process", 3);
+        expect_count("process p JOIN process q ON p.parent_process_id = q.process_id "
+                     "WHERE p.pid = 101 AND p.executable IS NULL AND q.executable = "
+                     "'/bin/sh' AND p.start_ns = 20 AND p.end_ns = 30",
+                     1);
+        expect_count("process p JOIN process q ON p.parent_process_id = q.process_id "
+                     "WHERE p.executable = '/opt/program' AND q.pid = 101 AND p.start_ns "
+                     "= 30 AND p.end_ns = 70",
+                     1);
         expect_int("SELECT end_ns FROM process WHERE pid = 100", 80);
         /* The fork inherited the shell's mappings, the exec began with none. */
-        expect_int("SELECT count(*) FROM mapping JOIN module USING (module_id) JOIN "
-                   "process USING (process_id) WHERE path = '/bin/sh' AND pid = 101",
-                   1);
-        expect_int("SELECT count(*) FROM mapping JOIN process USING (process_id) WHERE "
-                   "executable = '/opt/program'",
-                   2);
+        expect_count("mapping JOIN module USING (module_id) JOIN process USING "
+                     "(process_id) WHERE path = '/bin/sh' AND pid = 101",
+                     1);
+        expect_count(
+            "mapping JOIN process USING (process_id) WHERE executable = '/opt/program'",
+            2);
         expect("SELECT group_concat(name || ' ' || tid, ', ') FROM (SELECT * FROM thread "
                "ORDER BY thread_id)",
                "sh 100, sh 101, program 101, worker 102");
-        expect_int("SELECT count(*) FROM sample JOIN thread USING (thread_id) WHERE name "
-                   "= 'worker' AND latency_cycles = 77",
-                   2);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("sample JOIN thread USING (thread_id) WHERE name = 'worker' AND "
+                     "latency_cycles = 77",
+                     2);
+        expect_count("ledger", 0);
 }
 
 /* As no kernel writes it: a thread that forked itself. */
@@ -166,13 +166,11 @@ TEST(what_existed_is_told_by_perf)
         sample(5, 200, 201);
         sample(6, 300, 300); /* of a process that nobody told of */
         finish();
-        expect_int("SELECT count(*) FROM process WHERE pid = 200 AND executable = "
-                   "'/usr/bin/server'",
-                   1);
-        expect_int("SELECT count(*) FROM thread WHERE tid = 201 AND name = 'pool'", 1);
-        expect_int("SELECT count(*) FROM process", 2);
-        expect_int("SELECT count(*) FROM sample", 2);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("process WHERE pid = 200 AND executable = '/usr/bin/server'", 1);
+        expect_count("thread WHERE tid = 201 AND name = 'pool'", 1);
+        expect_count("process", 2);
+        expect_count("sample", 2);
+        expect_count("ledger", 0);
 }
 
 TEST(mappings_have_perfs_kinds)
@@ -186,7 +184,7 @@ TEST(mappings_have_perfs_kinds)
         expect(
             "SELECT group_concat(kind) FROM (SELECT * FROM mapping ORDER BY start_addr)",
             "file,anon,heap,stack,vdso,anon");
-        expect_int("SELECT count(*) FROM module", 2);
+        expect_count("module", 2);
 }
 
 TEST(kernel_mappings_go_where_samples_are)
@@ -199,11 +197,10 @@ TEST(kernel_mappings_go_where_samples_are)
         hand_over(11, &in_kernel);
         sample(12, 6, 6);
         finish();
-        expect_int("SELECT count(*) FROM mapping", 1);
-        expect_int(
-            "SELECT count(*) FROM mapping JOIN module USING (module_id) JOIN process "
-            "USING (process_id) WHERE path = '[kernel.kallsyms]' AND pid = 5",
-            1);
+        expect_count("mapping", 1);
+        expect_count("mapping JOIN module USING (module_id) JOIN process USING "
+                     "(process_id) WHERE path = '[kernel.kallsyms]' AND pid = 5",
+                     1);
 }
 
 TEST(samples_keep_what_they_know)
@@ -230,18 +227,16 @@ TEST(samples_keep_what_they_know)
                "stack.ip, level + 1 FROM up JOIN stack ON stack_id = up.id) SELECT "
                "group_concat(printf('%x', ip)) FROM up",
                "401000,402001,403000");
-        expect_int("SELECT count(*) FROM sample JOIN data_source USING (data_source_id) "
-                   "WHERE ip = 0x404000 AND op = 'NA' AND level = 'NA'",
-                   1);
+        expect_count("sample JOIN data_source USING (data_source_id) WHERE ip = 0x404000 "
+                     "AND op = 'NA' AND level = 'NA'",
+                     1);
         expect_int("SELECT latency_cycles FROM sample WHERE ip = 0x405000", 77);
-        expect_int("SELECT count(*) FROM sample WHERE ip = 0x406000 AND addr = 0x5000 "
-                   "AND latency_cycles IS NULL",
-                   1);
-        expect_int("SELECT count(*) FROM sample", 5);
-        expect_int(
-            "SELECT count(*) FROM sample JOIN thread USING (thread_id) JOIN process "
-            "USING (process_id) WHERE ip = 0x407000 AND pid = -1 AND tid = -1",
-            1);
+        expect_count(
+            "sample WHERE ip = 0x406000 AND addr = 0x5000 AND latency_cycles IS NULL", 1);
+        expect_count("sample", 5);
+        expect_count("sample JOIN thread USING (thread_id) JOIN process USING "
+                     "(process_id) WHERE ip = 0x407000 AND pid = -1 AND tid = -1",
+                     1);
         expect_ledger("samples of unknown threads", 1);
 }
 
@@ -284,7 +279,7 @@ TEST(the_tracker_is_counted_and_left_out)
         finish();
         expect_ledger("samples in the heap tracker", 4);
         expect_ledger("samples on an impossible CPU", 1);
-        expect_int("SELECT count(*) FROM sample", 7);
+        expect_count("sample", 7);
         expect("WITH RECURSIVE up (id, ip, level) AS (SELECT stack.parent_id, stack.ip, "
                "1 FROM sample JOIN stack USING (stack_id) WHERE sample.ip = 0x500040 "
                "UNION ALL SELECT parent_id, stack.ip, level + 1 FROM up JOIN stack ON "

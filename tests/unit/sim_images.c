@@ -151,10 +151,10 @@ TEST(every_record_of_a_busy_producer_arrives)
                 drain();
         assert_int_equal(status, 0);
         finish();
-        expect_int("SELECT count(*) FROM sample", SAMPLES);
+        expect_count("sample", SAMPLES);
         expect_int("SELECT count(DISTINCT addr) FROM sample", SAMPLES);
         expect_int("SELECT end_ns FROM process", SAMPLES);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("ledger", 0);
 }
 
 static void put_fork_of(struct simpmu_slice *slice, uint16_t flags, uint64_t time_ns,
@@ -192,7 +192,7 @@ TEST(a_child_inherits_what_was_there_at_the_fork)
         put_map(parent, 150, 0x20000);
         drain();
         finish();
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 1", 2);
+        expect_count("mapping WHERE process_id = 1", 2);
         assert_only_mapping(2, 0x10000);
         expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
 }
@@ -214,7 +214,7 @@ TEST(a_child_that_comes_late_inherits_the_same)
         finish();
         assert_only_mapping(2, 0x10000);
         expect_int("SELECT start_ns FROM process WHERE process_id = 2", 150);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("ledger", 0);
 }
 
 /* The next fork uses the slice of one that failed. */
@@ -251,8 +251,8 @@ TEST(a_child_of_a_damaged_parent_begins_all_the_same)
         drain();
         assert_int_equal(slice_used_bytes(child), 0);
         finish();
-        expect_int("SELECT count(*) FROM process", 2);
-        expect_int("SELECT count(*) FROM sample", 1);
+        expect_count("process", 2);
+        expect_count("sample", 1);
 }
 
 /* Two processes with one PID, in different PID namespaces; one runs a new program. */
@@ -275,8 +275,8 @@ TEST(equal_pids_are_not_one_process)
         expect_int("SELECT end_ns FROM process WHERE process_id = 1", 300);
         expect_int("SELECT end_ns FROM process WHERE process_id = 2", 100);
         expect_int("SELECT parent_process_id FROM process WHERE process_id = 3", 2);
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 3", 0);
-        expect_int("SELECT count(*) FROM sample", 1);
+        expect_count("mapping WHERE process_id = 3", 0);
+        expect_count("sample", 1);
 }
 
 TEST(who_lives_at_the_end_is_told_by_its_lock)
@@ -326,9 +326,9 @@ TEST(a_child_that_never_began_is_counted)
         claim_only();
         slice_end(parent, SIMPMU_EXITED, 200);
         finish();
-        expect_int("SELECT count(*) FROM process", 1);
+        expect_count("process", 1);
         expect_ledger("processes without records", 1);
-        expect_int("SELECT count(*) FROM ledger", 1);
+        expect_count("ledger", 1);
 }
 
 TEST(a_fork_that_was_taken_back_has_no_child)
@@ -340,7 +340,7 @@ TEST(a_fork_that_was_taken_back_has_no_child)
         drain();
         slice_end(parent, SIMPMU_EXITED, 200);
         finish();
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("ledger", 0);
 }
 
 /* No record of the three processes is read before the recording ends. */
@@ -355,7 +355,7 @@ TEST(children_of_ended_children_are_found_at_the_end)
         claim_only();
         slice_end(child, SIMPMU_EXITED, 130);
         finish();
-        expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
+        expect_count("process WHERE end_ns IS NOT NULL", 2);
         expect_ledger("processes without records", 1);
 }
 
@@ -365,7 +365,7 @@ TEST(a_process_between_two_programs_is_counted_as_such)
         __atomic_store_n(&slice->executing, 1, __ATOMIC_RELEASE);
         finish();
         expect_ledger("processes between two programs", 1);
-        expect_int("SELECT count(*) FROM ledger", 1);
+        expect_count("ledger", 1);
 }
 
 /* It has begun where the one before could not write its end. */
@@ -377,8 +377,8 @@ TEST(a_process_that_has_begun_its_next_program_is_counted_once)
         put_process(second, SIMPMU_STARTED, 10, 1, 100);
         slice_end(second, SIMPMU_EXITED, 200);
         finish();
-        expect_int("SELECT count(*) FROM process WHERE end_ns IS NOT NULL", 2);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("process WHERE end_ns IS NOT NULL", 2);
+        expect_count("ledger", 0);
 }
 
 /* Until its successor has looked at it, the header of an exec'd image must stay. */
@@ -409,9 +409,9 @@ TEST(a_killed_process_ends_at_the_time_it_had_reached)
         put_sample(slice, 70, 0);
         slice->now_ns = 77;
         finish();
-        expect_int("SELECT count(*) FROM sample", 1);
+        expect_count("sample", 1);
         expect_int("SELECT end_ns FROM process", 77);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("ledger", 0);
 }
 
 /* Another test covers the end of the command itself. */
@@ -426,7 +426,7 @@ TEST(a_killed_child_is_counted)
         slice_end(parent, SIMPMU_EXITED, 200);
         finish();
         expect_ledger("processes ended by a signal", 1);
-        expect_int("SELECT count(*) FROM ledger", 1);
+        expect_count("ledger", 1);
 }
 
 TEST(claimed_slices_without_a_process_are_harmless)
@@ -435,7 +435,7 @@ TEST(claimed_slices_without_a_process_are_harmless)
         __atomic_fetch_add(&memory.control->slices_claimed, 1, __ATOMIC_ACQ_REL);
         drain();
         finish();
-        expect_int("SELECT count(*) FROM process", 0);
+        expect_count("process", 0);
 }
 
 /* A damaged record ends only the slice that contains it; its producer can go on. */
@@ -455,7 +455,7 @@ TEST(damaged_records_end_their_process_and_nothing_else)
         drain();
         assert_int_equal(slice_used_bytes(bad), 0);
         finish();
-        expect_int("SELECT count(*) FROM sample", 2);
+        expect_count("sample", 2);
         expect_ledger("processes with damaged records", 1);
 }
 
@@ -464,7 +464,7 @@ TEST(first_records_that_begin_no_process_are_refused)
         put_sample(claim(0), 1, 1);
         drain();
         finish();
-        expect_int("SELECT count(*) FROM process", 0);
+        expect_count("process", 0);
         expect_ledger("processes with damaged records", 1);
 }
 

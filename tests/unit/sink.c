@@ -106,12 +106,12 @@ TEST(unmapping_a_part_leaves_the_pieces)
         map(10, 1, 16 * PAGE, 4 * PAGE, "/nowhere/lib.so");
         assert_ok(sink_unmapping(sink, 20, 1, 17 * PAGE, PAGE, &diag));
         close_sink();
-        expect_int("SELECT count(*) FROM mapping", 3);
+        expect_count("mapping", 3);
         expect_int("SELECT end_ns FROM mapping WHERE length_bytes = 16384", 20);
         expect_int("SELECT start_ns FROM mapping WHERE start_addr = 18 * 4096 AND "
                    "length_bytes = 8192 AND file_offset_bytes = 8192 AND end_ns IS NULL",
                    20);
-        expect_int("SELECT count(*) FROM module", 1);
+        expect_count("module", 1);
 }
 
 TEST(what_is_mapped_over_blocks_stays)
@@ -124,9 +124,8 @@ TEST(what_is_mapped_over_blocks_stays)
         sample(30, 1, 17 * PAGE);
         sample(31, 1, 18 * PAGE);
         close_sink();
-        expect_int("SELECT count(*) FROM mapping WHERE start_addr = 17 * 4096 AND "
-                   "module_id AND end_ns IS NULL",
-                   1);
+        expect_count(
+            "mapping WHERE start_addr = 17 * 4096 AND module_id AND end_ns IS NULL", 1);
         expect(
             "SELECT group_concat((addr / 4096) || ' ' || start_ns || ' ' || "
             "coalesce(end_ns, ''), ', ') FROM (SELECT * FROM allocation ORDER BY addr)",
@@ -143,7 +142,7 @@ TEST(only_sampled_blocks_have_rows_and_all_count)
         sample(42, 1, 0x10000 + 128); /* just behind it */
         assert_ok(sink_free(sink, 50, 1, 0x10000, &diag));
         close_sink();
-        expect_int("SELECT count(*) FROM allocation", 1);
+        expect_count("allocation", 1);
         expect("SELECT size_bytes || ' ' || start_ns || ' ' || end_ns FROM allocation",
                "128 30 50");
         expect("SELECT allocations || ' ' || total_bytes || ' ' || peak_bytes FROM "
@@ -162,9 +161,9 @@ TEST(a_forked_child_has_what_its_parent_had)
         assert_ok(sink_free(sink, 50, 1, 0x10000, &diag)); /* the parent's */
         sample(60, 2, 0x10010);
         close_sink();
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
+        expect_count("mapping WHERE process_id = 2", 1);
         expect_int("SELECT start_ns FROM mapping WHERE process_id = 2", 30);
-        expect_int("SELECT count(*) FROM allocation", 1);
+        expect_count("allocation", 1);
         expect_int("SELECT process_id FROM allocation", 2);
         expect("SELECT end_ns FROM allocation", "NULL");
         expect_int("SELECT allocations FROM allocation_total", 1);
@@ -176,8 +175,8 @@ TEST(a_child_heard_of_after_its_parents_end_still_inherits)
         assert_ok(sink_process_end(sink, 20, 1, &diag));
         process(20, 2, 1, 101, true);
         close_sink();
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 1);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("mapping WHERE process_id = 2", 1);
+        expect_count("ledger", 0);
 }
 
 TEST(exec_begins_with_nothing)
@@ -188,8 +187,8 @@ TEST(exec_begins_with_nothing)
         process(20, 2, 1, 100, false);
         sample(30, 2, 0x10000);
         close_sink();
-        expect_int("SELECT count(*) FROM mapping WHERE process_id = 2", 0);
-        expect_int("SELECT count(*) FROM allocation", 0);
+        expect_count("mapping WHERE process_id = 2", 0);
+        expect_count("allocation", 0);
         expect_int("SELECT end_ns FROM process WHERE process_id = 1", 20);
         expect_int("SELECT parent_process_id FROM process WHERE process_id = 2", 1);
 }
@@ -201,9 +200,8 @@ TEST(a_lagging_clock_does_not_tear_samples_from_their_mapping)
         sample(1050, 1, 16 * PAGE);
         assert_ok(sink_unmapping(sink, 1040, 1, 16 * PAGE, PAGE, &diag));
         close_sink();
-        expect_int("SELECT count(*) FROM sample JOIN mapping WHERE time_ns BETWEEN "
-                   "mapping.start_ns AND end_ns",
-                   2);
+        expect_count(
+            "sample JOIN mapping WHERE time_ns BETWEEN mapping.start_ns AND end_ns", 2);
 }
 
 TEST(a_reused_tid_is_another_thread)
@@ -227,7 +225,7 @@ TEST(readings_that_overlap_are_refused_and_counted)
                 assert_ok(sink_counters(sink, times[i][0], times[i][1], 1, 7, &counter, 1,
                                         &diag));
         close_sink();
-        expect_int("SELECT count(*) FROM reading", 2);
+        expect_count("reading", 2);
         expect_ledger("counter readings out of order", 3);
 }
 
@@ -238,7 +236,7 @@ TEST(events_of_nobody_are_counted)
         sample(30, 1, 0);
         close_sink();
         /* The kernel may sample a process for a while after it has reported its end. */
-        expect_int("SELECT count(*) FROM sample", 1);
+        expect_count("sample", 1);
         expect_ledger("events without a process", 1);
 }
 
@@ -262,7 +260,7 @@ TEST(a_module_has_its_files_build_id)
         id[strcspn(id, "\n")] = '\0';
         expect("SELECT lower(hex(build_id)) FROM module WHERE path LIKE '%unit_sink'",
                id);
-        expect_int("SELECT count(*) FROM module WHERE build_id IS NULL", 2);
+        expect_count("module WHERE build_id IS NULL", 2);
 }
 
 enum { LARGE_BYTES = 5 << 20 };
@@ -294,7 +292,7 @@ TEST(a_large_file_is_read_at_the_end)
               changed);
         assert_ok(fclose(changed));
         close_sink();
-        expect_int("SELECT count(*) FROM module", 2);
+        expect_count("module", 2);
         expect("SELECT checksum FROM module_file JOIN module USING (module_id) WHERE "
                "path = 'large'",
                large_file_checksum);
@@ -313,7 +311,7 @@ TEST(no_more_than_1_gib_is_read_at_the_end)
         map(10, 1, 16 * PAGE, PAGE, "small");
         map(11, 1, 32 * PAGE, PAGE, "large");
         close_sink();
-        expect_int("SELECT count(*) FROM module", 2);
+        expect_count("module", 2);
         expect("SELECT path FROM module_file JOIN module USING (module_id)", "small");
         expect_ledger("large files without a build-id not read", 1);
 }
@@ -338,10 +336,8 @@ TEST(a_stack_in_a_block_hides_no_other_block)
         assert_ok(sink_mapping(sink, 30, &stack, &diag));
         close_sink();
         /* The second thread's stack is in no block. */
-        expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 10",
-                   0);
-        expect_int("SELECT count(*) FROM mapping WHERE kind = 'stack' AND start_ns = 30",
-                   1);
+        expect_count("mapping WHERE kind = 'stack' AND start_ns = 10", 0);
+        expect_count("mapping WHERE kind = 'stack' AND start_ns = 30", 1);
 }
 
 TEST(the_unhandled_instruction_is_placed)

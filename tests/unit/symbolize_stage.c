@@ -254,8 +254,8 @@ TEST(names_the_line_and_what_was_inlined)
         expect("SELECT group_concat(function || ' ' || ifnull(call_line, '-'), ', ')"
                " FROM (SELECT * FROM inline_frame ORDER BY depth)",
                text_of("inner %d, middle %d, outer -", middle_line, outer_line));
-        expect_int("SELECT count(*) FROM attribution", 0);
-        expect_int("SELECT count(*) FROM ledger", 0);
+        expect_count("attribution", 0);
+        expect_count("ledger", 0);
 }
 
 /* A stack of two frames, or of one without a CALLER. */
@@ -346,7 +346,7 @@ TEST(a_sample_without_address_has_a_row_only_at_another_place)
         expect("SELECT group_concat(sample_id) FROM"
                " (SELECT sample_id FROM attribution ORDER BY 1)",
                "1,3,4");
-        expect_int("SELECT count(*) FROM ip_location", 1);
+        expect_count("ip_location", 1);
         expect_function(1, "inner");
         expect_function(2, "inner");
         expect_function(3, "[JIT code]");
@@ -403,8 +403,8 @@ TEST(many_samples_have_the_locations_of_their_time)
         enum { CHANGE_NS = 12345 };
 
         record_many(CHANGE_NS, -1);
-        expect_int("SELECT count(*) FROM code_location", 2 * ADDRESSES);
-        expect_int("SELECT count(*) FROM attribution", MANY - CHANGE_NS);
+        expect_count("code_location", 2 * ADDRESSES);
+        expect_count("attribution", MANY - CHANGE_NS);
         expect_int("SELECT min(sample_id) FROM attribution", CHANGE_NS + 1);
         expect_int("SELECT samples FROM resolution WHERE subject = 'function' AND "
                    "outcome = 'missing file'",
@@ -417,7 +417,7 @@ TEST(one_of_many_samples_is_out_of_order)
         enum { LATE = 15000 };
 
         record_many(LATE - 1, LATE);
-        expect_int("SELECT count(*) FROM attribution", MANY - LATE);
+        expect_count("attribution", MANY - LATE);
         expect_int("SELECT sum(samples) FROM resolution WHERE subject = 'function'",
                    MANY);
 }
@@ -465,9 +465,8 @@ TEST(stores_are_no_loads_of_several_fields)
         record_sample(6, load_pair(), &pair, 0);
         finish();
 
-        expect_int("SELECT count(*) FROM attribution JOIN type_field USING (field_id)"
-                   " WHERE name = 'first'",
-                   6);
+        expect_count("attribution JOIN type_field USING (field_id) WHERE name = 'first'",
+                     6);
         expect("SELECT group_concat(name || ' ' || wide_samples) FROM wide_field"
                " JOIN type_field USING (field_id)",
                "second 4");
@@ -571,7 +570,7 @@ static void record_two_paths(const void *addr)
 /* Nodes of all paths, and where they are. */
 static void expect_two_paths(void)
 {
-        expect_int("SELECT count(*) FROM stack_node", 0);
+        expect_count("stack_node", 0);
         expect("SELECT group_concat(function || ' ' || line, ', ') FROM"
                " (SELECT function, line FROM stack JOIN stack_location USING (stack_id)"
                " JOIN location USING (location_id) ORDER BY function)",
@@ -587,8 +586,8 @@ TEST(packed_paths_without_samples_have_their_places)
 {
         record_two_paths(NULL);
         expect_two_paths();
-        expect_int("SELECT count(*) FROM object_stack", 0);
-        expect_int("SELECT count(*) FROM object_context", 0);
+        expect_count("object_stack", 0);
+        expect_count("object_context", 0);
 }
 
 /* The object of a block with samples has all paths to its site. */
@@ -604,11 +603,11 @@ TEST(packed_paths_to_an_object_are_all_told)
             " ' ' || peak_bytes, ', ') FROM (SELECT * FROM object_stack"
             " ORDER BY allocations)",
             "0 2 80 40, 1 3 192 128");
-        expect_int("SELECT count(*) FROM object_context JOIN packed_stack"
-                   " USING (stack_id, parent_id) JOIN stack_location USING (stack_id)"
-                   " WHERE object_context.location_id = stack_location.location_id",
-                   1);
-        expect_int("SELECT count(*) FROM object_context WHERE parent_id IS NULL", 2);
+        expect_count("object_context JOIN packed_stack USING (stack_id, parent_id) JOIN "
+                     "stack_location USING (stack_id) WHERE object_context.location_id = "
+                     "stack_location.location_id",
+                     1);
+        expect_count("object_context WHERE parent_id IS NULL", 2);
 }
 
 /* Memory between blocks belongs to the heap: in adjacent mappings, and in the pages of a
@@ -810,5 +809,5 @@ TEST(a_hostile_database_does_no_harm)
             " (3, 9223372036854775807, 9223372036854775807, 0, -1, -1, 0, 1, 2),"
             " (4, 11, 4242, 0, 7, 7, 0, 1, 4);");
         name_again();
-        expect_int("SELECT count(*) FROM attribution", 4);
+        expect_count("attribution", 4);
 }
