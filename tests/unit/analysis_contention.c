@@ -255,6 +255,8 @@ static enum bound bound_of(double used, double gbs, double fb_full, double pendi
         return interval_bound(&m, contended, &thresholds);
 }
 
+#define expect_bound(bound, ...) assert_int_equal(bound_of(__VA_ARGS__), bound)
+
 static enum bound bound_by(struct interval_metrics m)
 {
         const struct thresholds thresholds = thresholds_of_machine(&machine);
@@ -306,6 +308,9 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         struct thresholds thresholds = thresholds_of_machine(&machine);
         return interval_bound(&m, contended, &thresholds);
 }
+
+#define expect_bound_of_stalls(bound, ...)                                               \
+        assert_int_equal(bound_of_stalls(__VA_ARGS__), bound)
 
 /* Ten bursts of 30 us in 1 ms, with a sample each us: 700 us are idle. */
 TEST(gaps_between_bursts_are_idle)
@@ -423,22 +428,21 @@ TEST(the_kernels_time_is_a_class_of_its_own)
 
 TEST(bounds_follow_the_rules_in_their_order)
 {
-        assert_int_equal(bound_of(0.04, 0, 0, 1, 0.1, ANSWER_NO), BOUND_IDLE);
-        assert_int_equal(bound_of(1, 60, 0.9, 9, 0.1, ANSWER_YES), BOUND_BANDWIDTH);
+        expect_bound(BOUND_IDLE, 0.04, 0, 0, 1, 0.1, ANSWER_NO);
+        expect_bound(BOUND_BANDWIDTH, 1, 60, 0.9, 9, 0.1, ANSWER_YES);
         /* Stores alone reach the limit without any load that waits. */
-        assert_int_equal(bound_of(1, 90, 0, 0, 0.1, ANSWER_NO), BOUND_BANDWIDTH);
-        assert_int_equal(bound_of(1, 89, 0, 0, 0.1, ANSWER_NO), BOUND_COMPUTE);
+        expect_bound(BOUND_BANDWIDTH, 1, 90, 0, 0, 0.1, ANSWER_NO);
+        expect_bound(BOUND_COMPUTE, 1, 89, 0, 0, 0.1, ANSWER_NO);
         /* H20's false positive: buffers full at low bandwidth. */
-        assert_int_equal(bound_of(1, 10, 0.25, 9, 0.1, ANSWER_NO), BOUND_IN_CORE);
-        assert_int_equal(bound_of(1, 10, 0.24, 9, 0.1, ANSWER_NO), BOUND_LATENCY);
-        assert_int_equal(bound_of(1, 10, 0.9, 9, 0.1, ANSWER_UNKNOWN), BOUND_UNKNOWN);
-        assert_int_equal(bound_of(1, 1, 0, 0.29, 0.5, ANSWER_NO), BOUND_COMPUTE);
-        assert_int_equal(bound_of(1, 1, 0, 3, 2, ANSWER_NO), BOUND_COMPUTE);
-        assert_int_equal(bound_of(1, 1, 0, 1, 0.02, ANSWER_NO), BOUND_LATENCY);
-        assert_int_equal(bound_of(1, 1, 0, 0.4, 0.5, ANSWER_NO), BOUND_UNKNOWN);
-        assert_int_equal(bound_of(1, 1, 0, 1, 1.5, ANSWER_NO), BOUND_UNKNOWN);
-        assert_int_equal(bound_of(NAN, NAN, NAN, NAN, NAN, ANSWER_UNKNOWN),
-                         BOUND_UNKNOWN);
+        expect_bound(BOUND_IN_CORE, 1, 10, 0.25, 9, 0.1, ANSWER_NO);
+        expect_bound(BOUND_LATENCY, 1, 10, 0.24, 9, 0.1, ANSWER_NO);
+        expect_bound(BOUND_UNKNOWN, 1, 10, 0.9, 9, 0.1, ANSWER_UNKNOWN);
+        expect_bound(BOUND_COMPUTE, 1, 1, 0, 0.29, 0.5, ANSWER_NO);
+        expect_bound(BOUND_COMPUTE, 1, 1, 0, 3, 2, ANSWER_NO);
+        expect_bound(BOUND_LATENCY, 1, 1, 0, 1, 0.02, ANSWER_NO);
+        expect_bound(BOUND_UNKNOWN, 1, 1, 0, 0.4, 0.5, ANSWER_NO);
+        expect_bound(BOUND_UNKNOWN, 1, 1, 0, 1, 1.5, ANSWER_NO);
+        expect_bound(BOUND_UNKNOWN, NAN, NAN, NAN, NAN, NAN, ANSWER_UNKNOWN);
 }
 
 /* Writes may have a lower peak than reads. Three quarters of it are the limit. */
@@ -533,24 +537,22 @@ TEST(lines_that_come_late_to_free_buffers_queued_in_dram)
 TEST(stalls_tell_the_middle)
 {
         enum { ABSENT = -1 };
-        assert_int_equal(bound_of_stalls(1e6, 0, 0, 0, ANSWER_NO), BOUND_LATENCY);
-        assert_int_equal(bound_of_stalls(1e6 * 176 / 200, 0, 0, 0, ANSWER_NO),
-                         BOUND_LATENCY);
+        expect_bound_of_stalls(BOUND_LATENCY, 1e6, 0, 0, 0, ANSWER_NO);
+        expect_bound_of_stalls(BOUND_LATENCY, 1e6 * 176 / 200, 0, 0, 0, ANSWER_NO);
         /* Mostly arithmetic: 10 % of the cycles waited. */
-        assert_int_equal(bound_of_stalls(1e5, 0, 0, 0, ANSWER_NO), BOUND_COMPUTE);
+        expect_bound_of_stalls(BOUND_COMPUTE, 1e5, 0, 0, 0, ANSWER_NO);
         /* Full buffers with a full queue, or stores, make the bandwidth part largest. */
-        assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 3e5, ANSWER_NO), BOUND_IN_CORE);
-        assert_int_equal(bound_of_stalls(7e5, 0, 2e5, 1e5, ANSWER_NO), BOUND_LATENCY);
+        expect_bound_of_stalls(BOUND_IN_CORE, 7e5, 0, 2e5, 3e5, ANSWER_NO);
+        expect_bound_of_stalls(BOUND_LATENCY, 7e5, 0, 2e5, 1e5, ANSWER_NO);
         /* Full buffers are the bound only if they stalled more than latency did. */
-        assert_int_equal(bound_of_stalls(9e5, 0, 3e5, 0, ANSWER_NO), BOUND_LATENCY);
-        assert_int_equal(bound_of_stalls(9e5, 0, 5e5, 0, ANSWER_NO), BOUND_IN_CORE);
-        assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
-        assert_int_equal(bound_of_stalls(7e5, 6e5, 0, 0, ANSWER_UNKNOWN), BOUND_UNKNOWN);
+        expect_bound_of_stalls(BOUND_LATENCY, 9e5, 0, 3e5, 0, ANSWER_NO);
+        expect_bound_of_stalls(BOUND_IN_CORE, 9e5, 0, 5e5, 0, ANSWER_NO);
+        expect_bound_of_stalls(BOUND_IN_CORE, 7e5, 6e5, 0, 0, ANSWER_NO);
+        expect_bound_of_stalls(BOUND_UNKNOWN, 7e5, 6e5, 0, 0, ANSWER_UNKNOWN);
         /* Stores wait although no load does. */
-        assert_int_equal(bound_of_stalls(0, 6e5, 0, 0, ANSWER_NO), BOUND_IN_CORE);
+        expect_bound_of_stalls(BOUND_IN_CORE, 0, 6e5, 0, 0, ANSWER_NO);
         /* CPUs without these counters. */
-        assert_int_equal(bound_of_stalls(7e5, ABSENT, 2e5, ABSENT, ANSWER_NO),
-                         BOUND_LATENCY);
+        expect_bound_of_stalls(BOUND_LATENCY, 7e5, ABSENT, 2e5, ABSENT, ANSWER_NO);
 }
 
 /* ---- thresholds without machine facts ---- */

@@ -34,14 +34,26 @@ static double gain(const struct sample_facts *sample, enum gain_fix fix)
         return gain_of_sample(sample, &machine).cycles[fix];
 }
 
+struct gain_case {
+        enum gain_fix fix;
+        double cycles;
+};
+
+/* The gains of SAMPLE by several fixes; the rows are struct gain_case. */
+#define expect_gains(sample, tolerance, ...)                                             \
+        do {                                                                             \
+                const struct gain_case rows[] = {__VA_ARGS__};                           \
+                for (size_t i = 0; i < LENGTH(rows); i++)                                \
+                        assert_near(gain(sample, rows[i].fix), rows[i].cycles,           \
+                                    tolerance);                                          \
+        } while (0)
+
 /* A pointer chase: with DRAM as near as L3 a load takes 70 instead of 190 cycles. */
 TEST(a_dependent_load_gains_what_is_nearer)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
-        assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
-        assert_near(gain(&sample, GAIN_IN_TIME), 186, 0);
-        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_LATENCY, 120}, {GAIN_MEMORY, 186},
+                     {GAIN_IN_TIME, 186}, {GAIN_L3_LATENCY, 0});
         sample = load(LEVEL_L3, 70, 66);
         assert_near(gain(&sample, GAIN_L3_LATENCY), 56, 0);
         sample = load(LEVEL_L2, 14, 10);
@@ -52,8 +64,7 @@ TEST(a_walk_is_gained_beside_the_line)
 {
         struct sample_facts sample = load(LEVEL_L3, 100, 96);
         sample.tlb_missed = true;
-        assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
-        assert_near(gain(&sample, GAIN_L3_LATENCY), 56, 0);
+        expect_gains(&sample, 0, {GAIN_TRANSLATION, 30}, {GAIN_L3_LATENCY, 56});
         sample.tlb_missed = false;
         sample.tlb_second = true;
         sample.latency_cycles = 77;
@@ -73,10 +84,8 @@ TEST(where_bandwidth_is_short_latency_gains_nothing)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 600, 100);
         sample.bandwidth_short = ANSWER_YES;
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
-        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
-        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 100, 0);
-        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_LATENCY, 0}, {GAIN_IN_TIME, 0},
+                     {GAIN_DRAM_BANDWIDTH, 100}, {GAIN_BUFFERS, 0});
         sample.level = LEVEL_L3;
         assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 0, 0);
 }
@@ -86,9 +95,8 @@ TEST(loads_that_queue_for_walkers_gain_by_translation)
 {
         struct sample_facts sample = load(LEVEL_L3, 300, 30);
         sample.tlb_missed = true;
-        assert_near(gain(&sample, GAIN_TRANSLATION), 30, 0);
-        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
-        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        expect_gains(&sample, 0, {GAIN_TRANSLATION, 30}, {GAIN_BUFFERS, 0},
+                     {GAIN_L3_LATENCY, 0});
         sample.conflict_sets = 2; /* as columns of a matrix have: 8 cycles a line */
         const double queued = 200. / 300;
         assert_near(gain(&sample, GAIN_TRANSLATION), 30 * (1 - queued * 8 / 15), 1e-9);
@@ -106,8 +114,7 @@ TEST(loads_that_queue_for_one_set_gain_nothing_by_translation)
         sample.conflict_sets = 1;
         const double queued = 1200. / 1300;
         assert_near(gain(&sample, GAIN_SETS), 15 * (1 - queued * 15 / 16), 1e-9);
-        assert_near(gain(&sample, GAIN_TRANSLATION), 0, 0);
-        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        expect_gains(&sample, 0, {GAIN_TRANSLATION, 0}, {GAIN_L3_LATENCY, 0});
         sample.level = LEVEL_L2; /* in 8 cycles */
         assert_near(gain(&sample, GAIN_SETS), 0, 0);
         assert_true(gain(&sample, GAIN_TRANSLATION) > 5);
@@ -122,8 +129,7 @@ TEST(queued_loads_gain_in_proportion)
         sample.interval_path_full = true;
         assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
         assert_near(gain(&sample, GAIN_L3_PATH), 19, 0.01);
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
-        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_LATENCY, 0}, {GAIN_IN_TIME, 0});
 }
 
 /* DRAM moves lines for three quarters of the time, which nearer DRAM would not shorten.
@@ -132,8 +138,7 @@ TEST(the_time_that_dram_needs_for_the_lines_stays)
 {
         struct sample_facts sample = load(LEVEL_DRAM, 190, 186);
         sample.bandwidth_use = 0.75;
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 186 * 0.25, 0);
-        assert_near(gain(&sample, GAIN_MEMORY), 186, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_LATENCY, 186 * 0.25}, {GAIN_MEMORY, 186});
         sample.bandwidth_use = 1.25;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
 }
@@ -162,13 +167,10 @@ TEST(lines_that_wait_for_their_set_gain_by_other_sets)
         struct sample_facts sample = load(LEVEL_L2, 200, 190);
         assert_true(gain(&sample, GAIN_BUFFERS) > 0);
         sample.interval_sets_crowd = true; /* others hold the buffers and wait so */
-        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
-        assert_near(gain(&sample, GAIN_SETS), 200 - 14, 0);
+        expect_gains(&sample, 0, {GAIN_BUFFERS, 0}, {GAIN_SETS, 200 - 14});
         sample.interval_sets_crowd = false;
         sample.conflict_sets = 1;
-        assert_near(gain(&sample, GAIN_BUFFERS), 0, 0);
-        assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
-        assert_near(gain(&sample, GAIN_L2), 0, 0);
+        expect_gains(&sample, 0, {GAIN_BUFFERS, 0}, {GAIN_IN_TIME, 0}, {GAIN_L2, 0});
         assert_near(gain(&sample, GAIN_SETS), 186, 0.01); /* all but the time from L2 */
         sample.level = LEVEL_LFB;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
@@ -179,19 +181,16 @@ TEST(other_cores_and_nodes_have_fixes_of_their_own)
 {
         struct sample_facts sample = load(LEVEL_L3, 90, 86);
         sample.hit_modified = true;
-        assert_near(gain(&sample, GAIN_SHARING), 86, 0);
-        assert_near(gain(&sample, GAIN_L3_LATENCY), 0, 0);
+        expect_gains(&sample, 0, {GAIN_SHARING, 86}, {GAIN_L3_LATENCY, 0});
         sample.latency_cycles = 180; /* another core's turn comes first, in any set */
         sample.retire_latency_cycles = 176;
         sample.conflict_sets = 1;
-        assert_near(gain(&sample, GAIN_SETS), 0, 0);
-        assert_near(gain(&sample, GAIN_SHARING), 176, 0);
+        expect_gains(&sample, 0, {GAIN_SETS, 0}, {GAIN_SHARING, 176});
         sample = load(LEVEL_L3, 90, 86);
         sample.hit_modified = true;
         assert_near(gain(&sample, GAIN_IN_TIME), 0, 0);
         sample = load(LEVEL_REMOTE_DRAM, 300, 296);
-        assert_near(gain(&sample, GAIN_REMOTE), 110, 0);
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 120, 0);
+        expect_gains(&sample, 0, {GAIN_REMOTE, 110}, {GAIN_DRAM_LATENCY, 120});
 }
 
 /* An outstanding line gains like other lines of the same origin. */
@@ -201,11 +200,9 @@ TEST(a_line_on_its_way_is_as_its_origin)
         sample.line_origin = ORIGIN_DRAM;
         assert_near(gain(&sample, GAIN_DRAM_LATENCY), 100, 0);
         sample.bandwidth_short = ANSWER_YES;
-        assert_near(gain(&sample, GAIN_DRAM_LATENCY), 0, 0);
-        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 100, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_LATENCY, 0}, {GAIN_DRAM_BANDWIDTH, 100});
         sample.line_origin = ORIGIN_UNKNOWN;
-        assert_near(gain(&sample, GAIN_DRAM_BANDWIDTH), 0, 0);
-        assert_near(gain(&sample, GAIN_MEMORY), 96, 0);
+        expect_gains(&sample, 0, {GAIN_DRAM_BANDWIDTH, 0}, {GAIN_MEMORY, 96});
 }
 
 /* 100 samples of 1000 loads; half save 50 cycles. Page faults: 1 of 11 million. */

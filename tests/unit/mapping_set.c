@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The mappings of a process, compared with the simplest model: one entry a page. */
+#define TEST_SETUP    begin
+#define TEST_TEARDOWN finish
 #include "mapping_set.h"
 #include "unit_test.h"
 
@@ -34,6 +36,22 @@ static int begun(void *context, struct mapped *piece)
         return 0;
 }
 
+static struct rows rows;
+static const struct mapping_listener listener = {ended, begun, &rows};
+static struct mapping_set set;
+
+static int begin(void **state)
+{
+        memset(&rows, 0, sizeof(rows));
+        return 0;
+}
+
+static int finish(void **state)
+{
+        mapping_set_free(&set);
+        return 0;
+}
+
 static struct mapped piece_of(uint64_t page, uint64_t pages, int64_t module,
                               uint64_t offset, const char *protection)
 {
@@ -47,10 +65,6 @@ static struct mapped piece_of(uint64_t page, uint64_t pages, int64_t module,
 
 TEST(any_sequence_agrees_with_a_table_of_pages)
 {
-        static struct rows rows;
-        memset(&rows, 0, sizeof(rows));
-        struct mapping_listener listener = {ended, begun, &rows};
-        struct mapping_set set = {0};
         struct mapped page[PAGES];
         memset(page, 0, sizeof(page));
         srand(20261121);
@@ -90,15 +104,10 @@ TEST(any_sequence_agrees_with_a_table_of_pages)
                 }
                 assert_int_equal(rows.open_count, set.count);
         }
-        mapping_set_free(&set);
 }
 
 TEST(a_heap_told_again_as_it_grows_has_a_row_for_each_step)
 {
-        static struct rows rows;
-        memset(&rows, 0, sizeof(rows));
-        struct mapping_listener listener = {ended, begun, &rows};
-        struct mapping_set set = {0};
         for (uint64_t pages = 1; pages <= 10; pages++) {
                 struct mapped heap = piece_of(8, pages, 0, 0, "rw-");
                 assert_ok(mapping_set_add(&set, &heap, &listener));
@@ -106,30 +115,20 @@ TEST(a_heap_told_again_as_it_grows_has_a_row_for_each_step)
         }
         assert_int_equal(rows.count, 10);
         assert_int_equal(rows.open_count, 10);
-        mapping_set_free(&set);
 }
 
 TEST(the_rest_of_a_file_keeps_its_offset)
 {
-        static struct rows rows;
-        memset(&rows, 0, sizeof(rows));
-        struct mapping_listener listener = {ended, begun, &rows};
-        struct mapping_set set = {0};
         struct mapped file = piece_of(10, 10, 1, 3 * PAGE, "r-x");
         assert_ok(mapping_set_add(&set, &file, &listener));
         assert_ok(mapping_set_remove(&set, 14 * PAGE, 2 * PAGE, &listener));
         assert_int_equal(set.count, 2);
         assert_int_equal(set.items[1].start_addr, 16 * PAGE);
         assert_int_equal(set.items[1].file_offset_bytes, 9 * PAGE);
-        mapping_set_free(&set);
 }
 
 TEST(ranges_that_make_no_sense_change_nothing)
 {
-        static struct rows rows;
-        memset(&rows, 0, sizeof(rows));
-        struct mapping_listener listener = {ended, begun, &rows};
-        struct mapping_set set = {0};
         struct mapped empty = piece_of(1, 0, 0, 0, "rw-");
         assert_int_equal(mapping_set_add(&set, &empty, &listener), -EINVAL);
         struct mapped wraps = empty;
@@ -138,5 +137,4 @@ TEST(ranges_that_make_no_sense_change_nothing)
         assert_int_equal(mapping_set_add(&set, &wraps, &listener), -EINVAL);
         assert_ok(mapping_set_remove(&set, UINT64_MAX - PAGE, 4 * PAGE, &listener));
         assert_int_equal(rows.count, 0);
-        mapping_set_free(&set);
 }

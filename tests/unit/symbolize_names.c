@@ -87,12 +87,10 @@ TEST(names_of_debug_information_are_spelled_as_demangled)
 
 TEST(other_names_stay)
 {
-        expect_name("main", NULL);
-        expect_name("_start", NULL);
-        expect_name("_Z", NULL);
-        expect_name("_ZN", NULL);
-        expect_name("_R", NULL);
-        expect_name("", NULL);
+        static const char *const names[] = {"main", "_start", "_Z", "_ZN", "_R", ""};
+
+        for (size_t i = 0; i < LENGTH(names); i++)
+                expect_name(names[i], NULL);
 }
 
 /* Each level of the type would be a level of recursion. */

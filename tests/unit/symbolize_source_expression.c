@@ -64,18 +64,14 @@ TEST(operators_have_operands)
 
 TEST(others_have_none)
 {
-        members("@count = 3;", SOURCE_NO_MEMBERS);
-        members("x = 1@.5;", SOURCE_NO_MEMBERS);
-        members("f@(x->a);", SOURCE_NO_MEMBERS);
-        members("x->le@ngth", SOURCE_NO_MEMBERS);
-        members("a + @(b)->c", SOURCE_NO_MEMBERS);
-        members("return @ptr->i;", SOURCE_NO_MEMBERS);
-        members("@", SOURCE_NO_MEMBERS);
-        members("@]", SOURCE_NO_MEMBERS);
-        members("]@[", SOURCE_NO_MEMBERS);
-        members("@.", SOURCE_NO_MEMBERS);
-        members("->@", SOURCE_NO_MEMBERS);
-        members("a[[[@[", SOURCE_NO_MEMBERS);
+        static const char *const lines[] = {
+            "@count = 3;", "x = 1@.5;",   "f@(x->a);",
+            "x->le@ngth",  "a + @(b)->c", "return @ptr->i;",
+            "@",           "@]",          "]@[",
+            "@.",          "->@",         "a[[[@["};
+
+        for (size_t i = 0; i < LENGTH(lines); i++)
+                members(lines[i], SOURCE_NO_MEMBERS);
         has(")]@.b", ".b");
 }
 
