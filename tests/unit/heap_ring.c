@@ -3,6 +3,7 @@
  * or for ever. The reader gets all records of the other writers. The trap flag raises a
  * signal after each instruction; the signal handler jumps out of the writer. */
 #include "heap_ring.h"
+#include "../integration/heap/trap_flag.h"
 #include "heap_calls.h"
 #include "heap_thread.h"
 #include "link.h"
@@ -106,15 +107,6 @@ static void on_trap(int number)
 {
         if (--steps_left < 0)
                 siglongjmp(away, 1);
-}
-
-static void set_trap_flag(bool on)
-{
-        if (on)
-                __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
-        else
-                __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::
-                                     : "memory", "cc");
 }
 
 /* Interrupts WRITER after STEPS instructions; false: its record was complete before. */

@@ -65,6 +65,21 @@ static void report(int64_t now_ns)
         gain_count = counting_gains(counting, now_ns, gains, &missed);
 }
 
+static void assert_pending(int64_t now_ns, uint64_t pending)
+{
+        report(now_ns);
+        assert_int_equal(gain_of("pending"), pending);
+}
+
+/* What the report at NOW_NS has of three counters. UINT64_MAX: nothing. */
+static void assert_gains(int64_t now_ns, uint64_t pending, uint64_t cycles,
+                         uint64_t fb_full)
+{
+        assert_pending(now_ns, pending);
+        assert_int_equal(gain_of("cycles"), cycles);
+        assert_int_equal(gain_of("fb_full"), fb_full);
+}
+
 static size_t open_group(size_t group)
 {
         size_t opening;
@@ -87,10 +102,7 @@ TEST(all_the_time)
         for (int i = 1; i <= 2; i++) {
                 add_group(first, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
                 add_group(second, (uint64_t)i * 10 * MS, (uint64_t)i * 10 * MS);
-                report(i * 100);
-                assert_int_equal(gain_of("pending"), 30 * MS);
-                assert_int_equal(gain_of("fb_full"), 30 * MS);
-                assert_int_equal(gain_of("cycles"), 20 * MS);
+                assert_gains(i * 100, 30 * MS, 20 * MS, 30 * MS);
                 assert_int_equal(missed.counters_ns, 0);
                 assert_int_equal(gains[0].start_ns, i == 1 ? BEGIN_NS : 100);
         }
@@ -104,10 +116,7 @@ TEST(in_turns)
         add_group(first, 10 * MS, 6 * MS);
         add_group(second, 10 * MS, 4 * MS);
         counting_add(counting, samples, 10 * MS, 9 * MS, NULL);
-        report(100);
-        assert_int_equal(gain_of("pending"), 30 * MS);
-        assert_int_equal(gain_of("fb_full"), 30 * MS);
-        assert_int_equal(gain_of("cycles"), 20 * MS);
+        assert_gains(100, 30 * MS, 20 * MS, 30 * MS);
         assert_int_equal(missed.counters_ns, (4 + 6) * MS);
         assert_int_equal(missed.samples_ns, 1 * MS);
 }
@@ -118,17 +127,11 @@ TEST(not_at_all)
         size_t first = open_group(1), second = open_group(2);
         add_group(first, 10 * MS, 10 * MS);
         add_group(second, 10 * MS, 0);
-        report(100);
-        assert_int_equal(gain_of("pending"), 30 * MS);
-        assert_int_equal(gain_of("cycles"), 20 * MS);
-        assert_int_equal(gain_of("fb_full"), UINT64_MAX);
+        assert_gains(100, 30 * MS, 20 * MS, UINT64_MAX);
         add_group(first, 20 * MS, 10 * MS);
         add_group(second, 20 * MS, 10 * MS);
-        report(200);
-        assert_int_equal(gain_of("fb_full"), 60 * MS); /* of 20 ms */
-        assert_int_equal(gain_of("pending"), UINT64_MAX);
-        assert_int_equal(gain_of("cycles"), 20 * MS);
-        assert_int_equal(gains[0].start_ns, BEGIN_NS); /* by ascending start */
+        assert_gains(200, UINT64_MAX, 20 * MS, 60 * MS); /* of 20 ms */
+        assert_int_equal(gains[0].start_ns, BEGIN_NS);   /* by ascending start */
         assert_string_equal(gains[0].name, "fb_full");
 }
 
@@ -138,14 +141,12 @@ TEST(several_openings)
         size_t first = open_group(1), second = open_group(1);
         add_group(first, 2 * MS, 2 * MS);
         add_group(second, 5 * MS, 5 * MS);
-        report(100);
-        assert_int_equal(gain_of("pending"), 21 * MS);
+        assert_pending(100, 21 * MS);
         assert_int_equal(missed.counters_ns, 0);
         /* Nobody was here: nothing was gained, and nothing missed. */
         add_group(first, 2 * MS, 2 * MS);
         add_group(second, 5 * MS, 5 * MS);
-        report(200);
-        assert_int_equal(gain_of("pending"), 0);
+        assert_pending(200, 0);
 }
 
 /* An unreadable opening takes nothing from the others. It counts again once readable. */
@@ -154,24 +155,20 @@ TEST(one_opening_stops)
         size_t first = open_group(1), second = open_group(1);
         add_group(first, 50 * MS, 50 * MS);
         add_group(second, 5 * MS, 5 * MS);
-        report(100);
-        assert_int_equal(gain_of("pending"), 3 * 55 * MS);
+        assert_pending(100, 3 * 55 * MS);
         for (uint64_t i = 1; i <= 3; i++) {
                 add_group(second, (5 + i) * MS, (5 + i) * MS);
-                report((int64_t)(i + 1) * 100);
-                assert_int_equal(gain_of("pending"), 3 * MS);
+                assert_pending((int64_t)(i + 1) * 100, 3 * MS);
                 assert_int_equal(gain_of("cycles"), 2 * MS);
                 assert_int_equal(missed.counters_ns, 0);
         }
         add_group(first, 51 * MS, 51 * MS);
         add_group(second, 9 * MS, 9 * MS);
-        report(500);
-        assert_int_equal(gain_of("pending"), 6 * MS);
+        assert_pending(500, 6 * MS);
         /* A count that falls is no count. */
         add_group(first, 20 * MS, 20 * MS);
         add_group(second, 10 * MS, 10 * MS);
-        report(600);
-        assert_int_equal(gain_of("pending"), 3 * MS);
+        assert_pending(600, 3 * MS);
 }
 
 /* Memory controllers count different things: they are added up, in bytes. */
@@ -190,11 +187,9 @@ TEST(moments_between_readings)
 {
         size_t opening = open_group(1);
         add_group(opening, 10 * MS, 10 * MS + 5000);
-        report(100);
-        assert_int_equal(gain_of("pending"), 30 * MS + 15000);
+        assert_pending(100, 30 * MS + 15000);
         add_group(opening, 20 * MS + 5000, 20 * MS + 1000);
-        report(200);
-        assert_int_equal(gain_of("pending"), 30 * MS - 12000);
+        assert_pending(200, 30 * MS - 12000);
         assert_int_equal(missed.counters_ns, 0);
 }
 
@@ -203,10 +198,7 @@ TEST(not_open)
 {
         size_t opening = open_group(1);
         add_group(opening, 10 * MS, 10 * MS);
-        report(100);
-        assert_int_equal(gain_of("pending"), 30 * MS);
-        assert_int_equal(gain_of("cycles"), 20 * MS);
-        assert_int_equal(gain_of("fb_full"), UINT64_MAX);
+        assert_gains(100, 30 * MS, 20 * MS, UINT64_MAX);
         assert_int_equal(gain_of("bytes"), UINT64_MAX);
         assert_int_equal(gain_count, 2);
 }

@@ -9,15 +9,12 @@ TEST(a_modified_line_is_answered_by_its_core)
 {
         struct rig *rig = rig_without_walks(3, 1, 1);
         on_core(rig, 0, ACCESS_STORE, MIB);
-        on_core(rig, 1, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 1, ACCESS_LOAD, MIB);
         assert_int_equal(latency_cycles(rig), HITM_CYCLES);
         /* Then both have it unmodified, and the L3 too. */
-        on_core(rig, 2, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        assert_served(SIMPMU_LEVEL_L3, rig, 2, ACCESS_LOAD, MIB);
         for (uint32_t core = 0; core < 3; core++) {
-                on_core(rig, core, ACCESS_LOAD, MIB);
-                assert_int_equal(last_sample.level, SIMPMU_LEVEL_L1);
+                assert_served(SIMPMU_LEVEL_L1, rig, core, ACCESS_LOAD, MIB);
         }
 }
 
@@ -27,12 +24,10 @@ TEST(a_write_takes_the_line_from_all_others)
         for (uint32_t core = 0; core < 3; core++)
                 on_core(rig, core, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
-        on_core(rig, 0, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
         on_core(rig, 2, ACCESS_STORE, MIB);
-        on_core(rig, 1, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 1, ACCESS_LOAD, MIB);
 }
 
 /* Other cores share the line: the write must request it through the L3. */
@@ -42,15 +37,13 @@ TEST(to_write_a_line_of_several_cores_takes_a_request)
         struct rig *rig = rig_new(&params, 2, 1, 1);
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_LOAD, MIB);
-        on_core(rig, 1, ACCESS_UPDATE, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        assert_served(SIMPMU_LEVEL_L3, rig, 1, ACCESS_UPDATE, MIB);
         assert_int_equal(latency_cycles(rig), (uint64_t)params.l3_latency_cycles);
         /* No other core has it now: the write needs no request. */
         uint64_t samples = samples_taken;
         on_core(rig, 1, ACCESS_UPDATE, MIB);
         assert_int_equal(samples_taken, samples);
-        on_core(rig, 0, ACCESS_UPDATE, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 0, ACCESS_UPDATE, MIB);
         assert_int_equal(latency_cycles(rig), HITM_CYCLES);
 }
 
@@ -63,8 +56,7 @@ TEST(what_one_thread_has_prepared_is_found_in_its_core)
         machine_thread_init(&rig->machine, second, 1, 0, 1, 1);
         rig->threads[1] = second;
         rig->count = 2;
-        on_core(rig, 1, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 1, ACCESS_LOAD, MIB);
 }
 
 /* A modified line that left its core is in the L3. */
@@ -76,8 +68,7 @@ TEST(a_modified_line_that_was_written_back_comes_from_the_l3)
         touch(rig, ACCESS_STORE, MIB, 1);
         for (uint64_t at = 0; at < 512 * KIB; at += LINE_BYTES)
                 touch(rig, ACCESS_LOAD, 4 * MIB + at, 40);
-        on_core(rig, 1, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_L3);
+        assert_served(SIMPMU_LEVEL_L3, rig, 1, ACCESS_LOAD, MIB);
 }
 
 /* ---- lines that the directory has forgotten ---- */
@@ -97,8 +88,7 @@ TEST(a_write_takes_a_forgotten_line_from_all_others)
         on_core(rig, 0, ACCESS_UPDATE, MIB);
         for (uint32_t core = 1; core < 3; core++) {
                 on_core(rig, 0, ACCESS_STORE, MIB);
-                on_core(rig, core, ACCESS_LOAD, MIB);
-                assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+                assert_served(SIMPMU_LEVEL_HITM, rig, core, ACCESS_LOAD, MIB);
         }
 }
 
@@ -108,8 +98,7 @@ TEST(a_forgotten_line_is_answered_by_the_core_that_modified_it)
         on_core(rig, 0, ACCESS_LOAD, MIB);
         on_core(rig, 1, ACCESS_STORE, MIB);
         forget_all(rig);
-        on_core(rig, 2, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_HITM);
+        assert_served(SIMPMU_LEVEL_HITM, rig, 2, ACCESS_LOAD, MIB);
 }
 
 /* ---- fights ---- */

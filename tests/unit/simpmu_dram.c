@@ -281,8 +281,7 @@ TEST(a_stream_of_stores_reaches_what_turn_rounds_leave)
         struct rig *rig = rig_new(&params, 1, NO_SAMPLES, 1);
         for (uint64_t at = 0; at < bytes; at += LINE_BYTES)
                 touch(rig, ACCESS_STORE, at, 8);
-        const uint64_t *value = read_counters(rig, 0);
-        double ns = (double)value[SIMPMU_CYCLES] * 1000 / CLOCK_MHZ;
+        double ns = (double)read_counters(rig, 0)[SIMPMU_CYCLES] * 1000 / CLOCK_MHZ;
         double expected_ns =
             (double)bytes / LINE_BYTES * (2 * line_ns + turnaround_ns / batch);
         assert_near(ns, expected_ns, 0.07);

@@ -44,15 +44,13 @@ TEST(the_first_touch_places_a_page)
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
         on_core(rig, 0, ACCESS_STORE, MIB);
-        on_core(rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
+        assert_served(SIMPMU_LEVEL_REMOTE_DRAM, rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
         assert_int_equal(latency_cycles(rig),
                          (uint64_t)((DRAM_NS + LINK_NS) * CLOCK_MHZ / 1000));
-        on_core(rig, far, ACCESS_LOAD, MIB + PAGE);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
+        assert_served(SIMPMU_LEVEL_DRAM, rig, far, ACCESS_LOAD, MIB + PAGE);
         assert_int_equal(latency_cycles(rig), DRAM_CYCLES);
-        on_core(rig, 0, ACCESS_LOAD, MIB + PAGE + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
+        assert_served(SIMPMU_LEVEL_REMOTE_DRAM, rig, 0, ACCESS_LOAD,
+                      MIB + PAGE + LINE_BYTES);
 }
 
 TEST(memory_that_was_unmapped_is_placed_anew)
@@ -63,10 +61,10 @@ TEST(memory_that_was_unmapped_is_placed_anew)
         on_core(rig, 0, ACCESS_STORE, MIB + PAGE);
         pages_forget(&rig->machine.pages, MIB / PAGE, 1);
         pages_move(&rig->machine.pages, MIB / PAGE + 1, 8 * MIB / PAGE, 1);
-        on_core(rig, CORES_OF_NODE, ACCESS_LOAD, MIB + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_DRAM);
-        on_core(rig, CORES_OF_NODE, ACCESS_LOAD, 8 * MIB + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_DRAM);
+        assert_served(SIMPMU_LEVEL_DRAM, rig, CORES_OF_NODE, ACCESS_LOAD,
+                      MIB + LINE_BYTES);
+        assert_served(SIMPMU_LEVEL_REMOTE_DRAM, rig, CORES_OF_NODE, ACCESS_LOAD,
+                      8 * MIB + LINE_BYTES);
 }
 
 TEST(lines_of_another_node_s_caches)
@@ -75,18 +73,15 @@ TEST(lines_of_another_node_s_caches)
         const uint32_t far = CORES_OF_NODE;
         struct rig *rig = rig_new(&params, 8, 1, 1);
         on_core(rig, 0, ACCESS_STORE, MIB);
-        on_core(rig, far, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_HITM);
+        assert_served(SIMPMU_LEVEL_REMOTE_HITM, rig, far, ACCESS_LOAD, MIB);
         assert_int_equal(latency_cycles(rig),
                          (uint64_t)(REMOTE_CACHE_NS * CLOCK_MHZ / 1000));
         /* An unmodified line of the L3 at home. */
         on_core(rig, 0, ACCESS_LOAD, MIB + LINE_BYTES);
-        on_core(rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_CACHE);
+        assert_served(SIMPMU_LEVEL_REMOTE_CACHE, rig, far, ACCESS_LOAD, MIB + LINE_BYTES);
         /* A write takes it from there. */
         on_core(rig, far, ACCESS_STORE, MIB + LINE_BYTES);
-        on_core(rig, 0, ACCESS_LOAD, MIB + LINE_BYTES);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_REMOTE_HITM);
+        assert_served(SIMPMU_LEVEL_REMOTE_HITM, rig, 0, ACCESS_LOAD, MIB + LINE_BYTES);
 }
 
 /* GB/s that COUNT threads from FIRST on read of memory that thread 0 has placed. */
@@ -172,8 +167,7 @@ TEST(a_line_of_another_core_is_forwarded)
         params.l3_inclusion = INCLUSION_VICTIM;
         struct rig *rig = rig_new(&params, 2, 1, 1);
         on_core(rig, 0, ACCESS_LOAD, MIB);
-        on_core(rig, 1, ACCESS_LOAD, MIB);
-        assert_int_equal(last_sample.level, SIMPMU_LEVEL_FORWARD);
+        assert_served(SIMPMU_LEVEL_FORWARD, rig, 1, ACCESS_LOAD, MIB);
         assert_int_equal(latency_cycles(rig), HITM_CYCLES);
 }
 

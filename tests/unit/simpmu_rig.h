@@ -265,6 +265,13 @@ static inline void on_core(struct rig *rig, uint32_t core, enum access_kind kind
         touch(rig, kind, address, SETTLE);
 }
 
+/* The level that serves the access of on_core. */
+#define assert_served(expected, ...)                                                     \
+        do {                                                                             \
+                on_core(__VA_ARGS__);                                                    \
+                assert_int_equal(last_sample.level, expected);                           \
+        } while (0)
+
 /* pointer = *pointer, in a block of one instruction, as generated code does it. */
 static inline void chase_step(struct rig *rig, uint64_t address)
 {
