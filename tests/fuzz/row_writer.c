@@ -39,6 +39,18 @@ static void may_be_there(int64_t rows, int64_t id)
                 must_be_there(rows, id);
 }
 
+/* A writer that changes a row. */
+#define CHANGES(name, rows, type)                                                        \
+        int name(struct writer *writer, int64_t id, type value, struct diag *diag)       \
+        {                                                                                \
+                return must_be_there(writer->rows, id);                                  \
+        }
+CHANGES(writer_process_end, processes, int64_t)
+CHANGES(writer_thread_end, threads, int64_t)
+CHANGES(writer_mapping_end, mappings, int64_t)
+CHANGES(writer_thread_pointer, threads, uint64_t)
+CHANGES(writer_allocation_end, allocations, int64_t)
+
 int writer_machine(struct writer *writer, const char *key, double value, const char *unit,
                    const char *origin, struct diag *diag)
 {
@@ -57,12 +69,6 @@ int writer_process(struct writer *writer, int64_t pid, int64_t parent_id,
         return add_row(&writer->processes, id);
 }
 
-int writer_process_end(struct writer *writer, int64_t process_id, int64_t end_ns,
-                       struct diag *diag)
-{
-        return must_be_there(writer->processes, process_id);
-}
-
 int writer_thread(struct writer *writer, int64_t process_id, int64_t tid,
                   const char *name, int64_t start_ns, int64_t *id, struct diag *diag)
 {
@@ -75,12 +81,6 @@ int writer_thread_name(struct writer *writer, int64_t thread_id, const char *nam
                        struct diag *diag)
 {
         read_text(writer, name);
-        return must_be_there(writer->threads, thread_id);
-}
-
-int writer_thread_end(struct writer *writer, int64_t thread_id, int64_t end_ns,
-                      struct diag *diag)
-{
         return must_be_there(writer->threads, thread_id);
 }
 
@@ -116,12 +116,6 @@ int writer_mapping(struct writer *writer, const struct mapping_row *row, int64_t
         may_be_there(writer->modules, row->module_id);
         may_be_there(writer->threads, row->thread_id);
         return add_row(&writer->mappings, id);
-}
-
-int writer_mapping_end(struct writer *writer, int64_t mapping_id, int64_t end_ns,
-                       struct diag *diag)
-{
-        return must_be_there(writer->mappings, mapping_id);
 }
 
 int writer_data_source(struct writer *writer, const struct data_source_row *row,
@@ -167,12 +161,6 @@ int writer_line_reuse(struct writer *writer, int64_t sample_id, int64_t cache_by
         return 0;
 }
 
-int writer_thread_pointer(struct writer *writer, int64_t thread_id, uint64_t address,
-                          struct diag *diag)
-{
-        return must_be_there(writer->threads, thread_id);
-}
-
 int writer_counter(struct writer *writer, const char *name, const char *unit,
                    const char *stands_for, int64_t *id, struct diag *diag)
 {
@@ -208,12 +196,6 @@ int writer_allocation(struct writer *writer, const struct allocation_row *row,
         may_be_there(writer->threads, row->thread_id);
         may_be_there(writer->stacks, row->stack_id);
         return add_row(&writer->allocations, id);
-}
-
-int writer_allocation_end(struct writer *writer, int64_t allocation_id, int64_t end_ns,
-                          struct diag *diag)
-{
-        return must_be_there(writer->allocations, allocation_id);
 }
 
 int writer_allocation_total(struct writer *writer, int64_t stack_id, const char *function,

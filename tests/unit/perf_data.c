@@ -235,6 +235,22 @@ static void put_u32s(struct maker *maker, size_t count, const uint32_t *values)
                 put_u32(maker, values[i]);
 }
 
+/* The header of HEADER_FEATURE with the number, and BYTES behind it. */
+static void put_feature(struct maker *maker, uint64_t number, size_t bytes)
+{
+        put_header(maker, 80, 8 + bytes);
+        put_u64(maker, number);
+}
+
+/* COUNT, and the texts. */
+#define put_texts(maker, count, ...)                                                     \
+        do {                                                                             \
+                static const char *const texts[] = {__VA_ARGS__};                        \
+                put_u32(maker, count);                                                   \
+                for (size_t i = 0; i < LENGTH(texts); i++)                               \
+                        put_string(maker, texts[i]);                                     \
+        } while (0)
+
 /* Without sample_id_all, which old attributes have too, nothing changes. */
 TEST(attributes_of_any_size)
 {
@@ -266,53 +282,35 @@ TEST(names_and_features)
         put_u64(&made, 2);
         put_u64(&made, 7);
         put(&made, "mem-loads\0\0\0\0\0\0\0", 16);
-        put_header(&made, 80, 8 + 68); /* HEADER_FEATURE, CPUDESC */
-        put_u64(&made, 8);
+        put_feature(&made, 8, 68); /* CPUDESC */
         put_string(&made, "A CPU @ 2 GHz");
-        put_header(&made, 80, 8 + 4 + 3 * 68); /* CMDLINE */
-        put_u64(&made, 11);
-        put_u32(&made, 3);
-        put_string(&made, "perf");
-        put_string(&made, "it's");
-        put_string(&made, "");
-        put_header(&made, 80, 8 + 8 + 2 * (64 + 4 + 68)); /* EVENT_DESC */
-        put_u64(&made, 12);
+        put_feature(&made, 11, 4 + 3 * 68); /* CMDLINE */
+        put_texts(&made, 3, "perf", "it's", "");
+        put_feature(&made, 12, 8 + 2 * (64 + 4 + 68)); /* EVENT_DESC */
         put_u32s(&made, 2, (const uint32_t[]){2, 64});
         for (int event = 0; event < 2; event++) { /* without a name; one too many */
                 put_attr(&made, SAMPLE_TYPE, 64);
                 put_u32(&made, 0);
                 put_string(&made, event == 0 ? "" : "nobody's");
         }
-        put_header(&made, 80, 8 + 4 + 68 + 4 + 2 * 68); /* CPU_TOPOLOGY */
-        put_u64(&made, 13);
-        put_u32(&made, 1);
-        put_string(&made, "0-3");
-        put_u32(&made, 2);
-        put_string(&made, "0-1");
-        put_string(&made, "2-3");
-        put_header(&made, 80, 8 + 4 + 20 + 68); /* NUMA_TOPOLOGY */
-        put_u64(&made, 14);
+        put_feature(&made, 13, 4 + 68 + 4 + 2 * 68); /* CPU_TOPOLOGY */
+        put_texts(&made, 1, "0-3");
+        put_texts(&made, 2, "0-1", "2-3");
+        put_feature(&made, 14, 4 + 20 + 68); /* NUMA_TOPOLOGY */
         put_u32(&made, 1);
         put_u32(&made, 3);
         put_u64(&made, 4096);
         put_u64(&made, 0);
         put_string(&made, "0-7");
-        put_header(&made, 80, 8 + 8 + 16 + 3 * 68); /* CACHE */
-        put_u64(&made, 20);
+        put_feature(&made, 20, 8 + 16 + 3 * 68); /* CACHE */
         put_u32s(&made, 6, (const uint32_t[]){1, 1, 2, 64, 1024, 16});
         put_string(&made, "Unified");
         put_string(&made, "1024K");
         put_string(&made, "0");
-        put_header(&made, 80, 8 + 4 + 2 * 68); /* CPU_PMU_CAPS */
-        put_u64(&made, 28);
-        put_u32(&made, 1);
-        put_string(&made, "max_precise");
-        put_string(&made, "3");
-        put_header(&made, 80, 8 + 4 + 2 * 68); /* HYBRID_TOPOLOGY */
-        put_u64(&made, 30);
-        put_u32(&made, 1);
-        put_string(&made, "cpu_core");
-        put_string(&made, "0-15");
+        put_feature(&made, 28, 4 + 2 * 68); /* CPU_PMU_CAPS */
+        put_texts(&made, 1, "max_precise", "3");
+        put_feature(&made, 30, 4 + 2 * 68); /* HYBRID_TOPOLOGY */
+        put_texts(&made, 1, "cpu_core", "0-15");
         struct reading reading = read_made(&made, 0);
         assert_string_equal(reading.names, "mem-loads;");
         assert_string_equal(reading.command, "[perf][it's][]");
