@@ -2,12 +2,8 @@
 /* What makes misses come soonest while buffers are full. The expected shares follow from
  * Little's law and the latencies of the machine. */
 #include "buffers.h"
+#include "rule_machine.h"
 #include "unit_test.h"
-
-static const struct machine_facts machine = {.l1d_latency_cycles = 4,
-                                             .l2_latency_cycles = 14,
-                                             .l3_latency_cycles = 60,
-                                             .dram_latency_cycles = 200};
 
 #define AT(at, cycles) .level = LEVEL_##at, .latency_cycles = (cycles)
 #define FULL           .interval_buffers_full = true, .bandwidth_short = ANSWER_NO
@@ -105,10 +101,8 @@ TEST(only_requests_while_buffers_were_full_count)
 
 TEST(an_unknown_latency_gives_no_cause)
 {
-        const struct machine_facts unknown = {.l1d_latency_cycles = 4,
-                                              .l2_latency_cycles = 14,
-                                              .l3_latency_cycles = NAN,
-                                              .dram_latency_cycles = 200};
+        struct machine_facts unknown = machine;
+        unknown.l3_latency_cycles = NAN;
         struct buffer_use use = {0};
         const struct sample_facts sample = {FULL, AT(DRAM, 900)};
         for (int i = 0; i < 20; i++)

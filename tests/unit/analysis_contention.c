@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for intervals, at their boundaries and on loads of known construction. */
 #include "analysis_test.h"
-#include "contention.h"
 #include "interval_samples.h"
+#include "rule_machine.h"
 #include "thresholds.h"
 #include "unit_test.h"
 
-enum { IDLE = 200, L3 = 60 }; /* latencies of the machine below, cycles */
+enum { IDLE = 200, L3 = 60 }; /* latencies of the machine, cycles */
 
-static const struct machine_facts machine = {.clock_mhz = 2000,
-                                             .l1d_latency_cycles = 4,
-                                             .l2_latency_cycles = 14,
-                                             .l3_latency_cycles = L3,
-                                             .dram_latency_cycles = IDLE,
-                                             .dram_bandwidth_gbs = 100,
-                                             .dram_write_bandwidth_gbs = NAN,
-                                             .dram_knee_gbs = NAN,
-                                             .idle_lmrl_cycles = NAN,
-                                             .lmrl_threshold_cycles = NAN,
-                                             .saturating_cores = NAN};
 static const bool all_known[CONCEPT_COUNT] = {true,  true, true, true, true,
                                               false, true, true, true};
 
@@ -43,13 +32,32 @@ static double lines_of(double gbs)
         return gbs * 1e6 / 64;
 }
 
+/* On a machine with MEASURED facts, where memory that is idle has IDLE_LMRL. */
+static enum answer contended_on(const struct machine_facts *measured, double idle_lmrl,
+                                struct interval_metrics m)
+{
+        const struct thresholds thresholds = thresholds_of_machine(measured);
+        return interval_contended(&m, idle_lmrl, &thresholds);
+}
+
+static enum bound bound_on(const struct machine_facts *measured, enum answer contended,
+                           struct interval_metrics m)
+{
+        const struct thresholds thresholds = thresholds_of_machine(measured);
+        return interval_bound(&m, contended, &thresholds);
+}
+
+static enum answer judge_on(const struct machine_facts *measured,
+                            const struct interval *interval,
+                            const bool known[CONCEPT_COUNT])
+{
+        return contended_on(measured, uncontended_lmrl(interval, known, measured),
+                            interval_metrics(interval, known, measured->clock_mhz));
+}
+
 static enum answer judge(const struct interval *interval, const bool known[CONCEPT_COUNT])
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct interval_metrics metrics =
-            interval_metrics(interval, known, machine.clock_mhz);
-        return interval_contended(&metrics, uncontended_lmrl(interval, known, &machine),
-                                  &thresholds);
+        return judge_on(&machine, interval, known);
 }
 
 /* Loads at GBS GB/s, LATENCY_CYCLES each, with HITS fill buffer hits a line. */
@@ -93,12 +101,8 @@ static enum answer judge_measured(double idle, double threshold, double lmrl, do
         struct machine_facts measured = machine;
         measured.idle_lmrl_cycles = idle;
         measured.lmrl_threshold_cycles = threshold;
-        struct thresholds thresholds = thresholds_of_machine(&measured);
-        struct interval interval = stream(lines_of(90), lmrl, hits, 0);
-        struct interval_metrics metrics =
-            interval_metrics(&interval, all_known, machine.clock_mhz);
-        return interval_contended(
-            &metrics, uncontended_lmrl(&interval, all_known, &measured), &thresholds);
+        const struct interval interval = stream(lines_of(90), lmrl, hits, 0);
+        return judge_on(&measured, &interval, all_known);
 }
 
 TEST(a_measured_threshold_counts_before_the_rule)
@@ -178,13 +182,6 @@ TEST(a_knee_only_makes_the_limit_lower)
         assert_true(thresholds_of_machine(&measured).bandwidth_gbs == 30);
 }
 
-static enum answer contended(struct interval_metrics m,
-                             const struct machine_facts *measured)
-{
-        const struct thresholds thresholds = thresholds_of_machine(measured);
-        return interval_contended(&m, IDLE, &thresholds);
-}
-
 /* Fewer cores than saturate the memory, below the knee: slow for another reason. */
 TEST(too_few_cores_below_the_knee_are_not_contended)
 {
@@ -205,7 +202,7 @@ TEST(too_few_cores_below_the_knee_are_not_contended)
                                                    .miss_loads = 1e6,
                                                    .lmrl_cycles = 2 * IDLE,
                                                    .active_cores = cases[i].active_cores};
-                assert_int_equal(contended(m, &measured), cases[i].answer);
+                assert_int_equal(contended_on(&measured, IDLE, m), cases[i].answer);
         }
 }
 
@@ -243,24 +240,22 @@ TEST(baseline_of_one_event_is_the_same)
 static enum bound bound_of(double used, double gbs, double fb_full, double pending,
                            double ipc, enum answer contended)
 {
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        struct interval_metrics m = {.used_cores = used,
-                                     .read_gbs = gbs,
-                                     .write_gbs = 0,
-                                     .fb_full_ratio = fb_full,
-                                     .pending_ratio = pending,
-                                     .instructions_per_cycle = ipc,
-                                     .memory_stall_ratio = NAN,
-                                     .bandwidth_stall_ratio = NAN};
-        return interval_bound(&m, contended, &thresholds);
+        const struct interval_metrics m = {.used_cores = used,
+                                           .read_gbs = gbs,
+                                           .write_gbs = 0,
+                                           .fb_full_ratio = fb_full,
+                                           .pending_ratio = pending,
+                                           .instructions_per_cycle = ipc,
+                                           .memory_stall_ratio = NAN,
+                                           .bandwidth_stall_ratio = NAN};
+        return bound_on(&machine, contended, m);
 }
 
 #define expect_bound(bound, ...) assert_int_equal(bound_of(__VA_ARGS__), bound)
 
 static enum bound bound_by(struct interval_metrics m)
 {
-        const struct thresholds thresholds = thresholds_of_machine(&machine);
-        return interval_bound(&m, ANSWER_NO, &thresholds);
+        return bound_on(&machine, ANSWER_NO, m);
 }
 
 TEST(buffers_are_short_from_a_twentieth_of_the_cycles_on)
@@ -304,9 +299,8 @@ static enum bound bound_of_stalls(double stalls_l1d, double store_buffer, double
         i.gained[CONCEPT_SQ_FULL] = sq_full;
         known[CONCEPT_STORE_BUFFER] = store_buffer >= 0;
         known[CONCEPT_SQ_FULL] = sq_full >= 0;
-        struct interval_metrics m = interval_metrics(&i, known, machine.clock_mhz);
-        struct thresholds thresholds = thresholds_of_machine(&machine);
-        return interval_bound(&m, contended, &thresholds);
+        return bound_on(&machine, contended,
+                        interval_metrics(&i, known, machine.clock_mhz));
 }
 
 #define expect_bound_of_stalls(bound, ...)                                               \
@@ -346,7 +340,7 @@ TEST(phases_shorter_than_the_interval_count_while_they_last)
                                                    .lmrl_cycles = cases[i].lmrl_cycles,
                                                    .active_cores = 8,
                                                    .idle_part = cases[i].idle_part};
-                assert_int_equal(contended(m, &machine), cases[i].answer);
+                assert_int_equal(contended_on(&machine, IDLE, m), cases[i].answer);
         }
 }
 
@@ -415,8 +409,7 @@ TEST(the_kernels_time_is_a_class_of_its_own)
                                      .bandwidth_stall_ratio = 0,
                                      .kernel_ratio = 0.5};
         assert_int_equal(bound_by(m), BOUND_KERNEL);
-        const struct thresholds thresholds = thresholds_of_machine(&machine);
-        assert_int_equal(interval_bound(&m, ANSWER_YES, &thresholds), BOUND_KERNEL);
+        assert_int_equal(bound_on(&machine, ANSWER_YES, m), BOUND_KERNEL);
         m.memory_stall_ratio = 0.4;
         m.kernel_ratio = 0.3;
         assert_int_equal(bound_by(m), BOUND_LATENCY);
@@ -450,16 +443,15 @@ TEST(writes_have_a_peak_of_their_own)
 {
         struct machine_facts measured = machine;
         measured.dram_write_bandwidth_gbs = 40;
-        struct thresholds thresholds = thresholds_of_machine(&measured);
         struct interval_metrics m = {
             .used_cores = 1, .read_gbs = 30, .write_gbs = 30, .memory_stall_ratio = 0.05};
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
+        assert_int_equal(bound_on(&measured, ANSWER_NO, m), BOUND_BANDWIDTH);
         m.write_gbs = 29.9;
-        assert_int_not_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_BANDWIDTH);
+        assert_int_not_equal(bound_on(&measured, ANSWER_NO, m), BOUND_BANDWIDTH);
         /* The program asks for no more. */
         m.write_gbs = 30;
         m.memory_stall_ratio = 0.049;
-        assert_int_equal(interval_bound(&m, ANSWER_NO, &thresholds), BOUND_COMPUTE);
+        assert_int_equal(bound_on(&measured, ANSWER_NO, m), BOUND_COMPUTE);
 }
 
 /* Stores past the caches read no line: three quarters of the peak of all traffic are
@@ -473,13 +465,12 @@ TEST(writes_of_lines_that_nobody_read_have_the_peak_of_all_traffic)
             {0, 74.9, false}, {0, 75, true}, {15, 52.4, false}, {15, 52.5, true}};
         struct machine_facts measured = machine;
         measured.dram_write_bandwidth_gbs = 40;
-        struct thresholds thresholds = thresholds_of_machine(&measured);
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct interval_metrics m = {.used_cores = 1,
                                              .read_gbs = cases[i].read_gbs,
                                              .write_gbs = cases[i].write_gbs,
                                              .memory_stall_ratio = 0.05};
-                enum bound bound = interval_bound(&m, ANSWER_NO, &thresholds);
+                enum bound bound = bound_on(&measured, ANSWER_NO, m);
                 assert_int_equal(bound == BOUND_BANDWIDTH, cases[i].bound);
         }
 }
@@ -500,10 +491,9 @@ TEST(full_buffers_tell_the_latency_of_stores)
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 struct machine_facts buffers = machine;
                 buffers.lfb_entries = cases[i].buffers;
-                struct thresholds thresholds = thresholds_of_machine(&buffers);
-                struct interval_metrics metrics =
+                const struct interval_metrics metrics =
                     interval_metrics(&stores, all_known, machine.clock_mhz);
-                assert_int_equal(interval_contended(&metrics, NAN, &thresholds),
+                assert_int_equal(contended_on(&buffers, NAN, metrics),
                                  cases[i].contended);
         }
 }
@@ -519,14 +509,13 @@ TEST(lines_that_come_late_to_free_buffers_queued_in_dram)
                      {60, NAN, 0.04, ANSWER_NO},
                      {60, 251, 0.05, ANSWER_NO}, /* or for a buffer */
                      {40, 251, 0.04, ANSWER_NO}};
-        const struct thresholds thresholds = thresholds_of_machine(&machine);
         for (size_t i = 0; i < LENGTH(cases); i++) {
                 const struct interval_metrics metrics = {
                     .write_gbs = cases[i].gbs,
                     .active_cores = NAN,
                     .buffers_full_ratio = cases[i].full,
                     .dram_sample_cycles = cases[i].sampled_cycles};
-                assert_int_equal(interval_contended(&metrics, NAN, &thresholds),
+                assert_int_equal(contended_on(&machine, NAN, metrics),
                                  cases[i].contended);
         }
 }

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of attribution at their boundaries: a sample's cause, and the verdict. */
+#include "rule_machine.h"
 #include "thresholds.h"
 #include "unit_test.h"
 #include "verdict.h"
-
-static const struct machine_facts machine = {.clock_mhz = 2000,
-                                             .l1d_latency_cycles = 4,
-                                             .l1d_set_interval_l2_cycles = 8,
-                                             .l1d_set_interval_l3_cycles = 16,
-                                             .page_walk_cycles = 30,
-                                             .page_walkers = 2,
-                                             .l2_latency_cycles = 14,
-                                             .l3_latency_cycles = 60,
-                                             .dram_latency_cycles = 200,
-                                             .dram_bandwidth_gbs = 100,
-                                             .dram_knee_gbs = NAN,
-                                             .saturating_cores = NAN};
 
 static enum cause cause_of(struct sample_facts sample)
 {
