@@ -5,6 +5,8 @@
 
 static struct diag diag;
 
+#define refuse(option, ...) assert_int_equal(option("--n", __VA_ARGS__, &diag), -EINVAL)
+
 static uint64_t whole(const char *text)
 {
         uint64_t value = 0;
@@ -59,28 +61,18 @@ TEST(nothing_else_is_a_number)
         for (size_t i = 0; i < LENGTH(texts); i++) {
                 double value;
                 uint64_t whole_value;
-                assert_int_equal(
-                    option_whole("--n", texts[i], 0, UINT64_MAX, &whole_value, &diag),
-                    -EINVAL);
-                assert_int_equal(
-                    option_bytes("--n", texts[i], 0, UINT64_MAX, &whole_value, &diag),
-                    -EINVAL);
-                assert_int_equal(
-                    option_number("--n", texts[i], -1e30, 1e30, &value, &diag), -EINVAL);
+                refuse(option_whole, texts[i], 0, UINT64_MAX, &whole_value);
+                refuse(option_bytes, texts[i], 0, UINT64_MAX, &whole_value);
+                refuse(option_number, texts[i], -1e30, 1e30, &value);
                 assert_null(strpbrk(diag.text, "\n\x1b"));
         }
         char long_text[200];
         double value;
         memset(long_text, '1', sizeof(long_text));
         assert_false(number_parse(long_text, sizeof(long_text), &value));
-        assert_int_equal(option_whole("--n", "1.0", 0, 5, &(uint64_t){0}, &diag),
-                         -EINVAL);
-        assert_int_equal(
-            option_bytes("--n", "8388608T", 0, UINT64_MAX, &(uint64_t){0}, &diag),
-            -EINVAL);
-        assert_int_equal(option_whole("--n", "18446744073709551616", 0, UINT64_MAX,
-                                      &(uint64_t){0}, &diag),
-                         -EINVAL);
+        refuse(option_whole, "1.0", 0, 5, &(uint64_t){0});
+        refuse(option_bytes, "8388608T", 0, UINT64_MAX, &(uint64_t){0});
+        refuse(option_whole, "18446744073709551616", 0, UINT64_MAX, &(uint64_t){0});
 }
 
 TEST(the_message_has_the_limits)
@@ -97,5 +89,5 @@ TEST(the_message_has_the_limits)
         assert_string_equal(diag.text, "--n: '1K' is not from 1 to 1023 bytes");
         assert_ok(option_whole("--n", "6", 1, 6, &value, &diag));
         assert_ok(option_whole("--n", "1", 1, 6, &value, &diag));
-        assert_int_equal(option_whole("--n", "0", 1, 6, &value, &diag), -EINVAL);
+        refuse(option_whole, "0", 1, 6, &value);
 }
