@@ -176,8 +176,7 @@ static size_t count_live(struct heap_live *live)
         struct heap_live *copy = heap_live_copy(live);
         struct ended ended = {0, 0};
         assert_non_null(copy);
-        assert_int_equal(heap_live_end_range(copy, 0, UINT64_MAX, 0, note_ended, &ended),
-                         0);
+        assert_ok(heap_live_end_range(copy, 0, UINT64_MAX, 0, note_ended, &ended));
         heap_live_free(copy);
         return ended.count;
 }
@@ -235,9 +234,8 @@ static void one_step(struct heap *heap, uint64_t addresses, uint64_t largest)
                 break;
         case 5:
                 reference_end_range(&heap->reference, addr, block.size_bytes, 5, &wanted);
-                assert_int_equal(heap_live_end_range(heap->live, addr, block.size_bytes,
-                                                     5, note_ended, &real),
-                                 0);
+                assert_ok(heap_live_end_range(heap->live, addr, block.size_bytes, 5,
+                                              note_ended, &real));
                 break;
         default:
                 known = reference_find(&heap->reference, addr);

@@ -24,9 +24,8 @@ static void open_in_memory(struct writer *writer, struct ring **ring, uint64_t s
         writer->page = calloc(1, sizeof(*writer->page));
         assert_non_null(writer->page);
         writer->page->data_head = writer->page->data_tail = start;
-        assert_int_equal(ring_over(writer->page, (const uint8_t *)writer->data,
-                                   DATA_BYTES, ring, &diag),
-                         0);
+        assert_ok(ring_over(writer->page, (const uint8_t *)writer->data, DATA_BYTES, ring,
+                            &diag));
 }
 
 /* Writes a record of VALUES values that all are NUMBER; false when there is no room. */

@@ -351,8 +351,7 @@ TEST(the_unhandled_instruction_is_placed)
                                       .path = "/nowhere/program"};
         assert_ok(sink_mapping(sink, 0, &event, &diag));
         const uint8_t bytes[] = {0x62, 0xf1};
-        assert_int_equal(sink_unhandled(sink, 1, 0x400010, bytes, sizeof(bytes), &diag),
-                         0);
+        assert_ok(sink_unhandled(sink, 1, 0x400010, bytes, sizeof(bytes), &diag));
         const struct unhandled_instruction *found = sink_unhandled_instruction(sink);
         assert_int_equal(found->count, 1);
         assert_string_equal(found->module, "/nowhere/program");

@@ -191,8 +191,7 @@ static struct code_place find_place(uint64_t budget)
         struct code_frames frames = {0};
 
         dwarf.budget = budget;
-        assert_int_equal(code_find(&dwarf, &file, &symbols, &places, 1, names, &frames),
-                         0);
+        assert_ok(code_find(&dwarf, &file, &symbols, &places, 1, names, &frames));
         string_pool_free(names);
         code_frames_free(&frames);
         return place;
