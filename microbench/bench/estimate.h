@@ -12,6 +12,12 @@
  * same CPU. */
 enum disturbance { UNDISTURBED, SHARED, INTERRUPTED, DISTURBANCES };
 
+/* Of a round that was INTERRUPTED_ITSELF, or ran while the machine was SHARED_THEN. */
+static inline enum disturbance disturbance_of(bool interrupted_itself, bool shared_then)
+{
+        return interrupted_itself ? INTERRUPTED : shared_then ? SHARED : UNDISTURBED;
+}
+
 struct estimate {
         double value;
         double low, high;   /* 95 % confidence; the extremes if rounds are few */

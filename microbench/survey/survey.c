@@ -90,6 +90,13 @@ struct visit survey_end_visit(struct survey *survey, const struct series *rounds
         return (struct visit){estimate.value, estimate.disturbance};
 }
 
+void survey_add_visit(struct survey *survey, const struct series *rounds,
+                      struct series *series)
+{
+        struct visit visit = survey_end_visit(survey, rounds);
+        series_add(series, visit.value, visit.disturbance);
+}
+
 /* Whether a thread's data stays in caches of its core, which other CPUs do not disturb,
  * with the entries that walks to lines of different pages read. */
 static bool is_private(const struct survey *survey,
@@ -128,11 +135,8 @@ void survey_visit(struct survey *survey, chase_timer *timer, struct chase *chase
                       load_seconds < UNDISTURBED_PART * seconds * loaders;
         for (size_t i = 0; i < rounds; i++)
                 series_add(&all, times[i].step,
-                           times[i].disturbed ? INTERRUPTED
-                           : shared           ? SHARED
-                                              : UNDISTURBED);
-        struct visit visit = survey_end_visit(survey, &all);
-        series_add(series, visit.value, visit.disturbance);
+                           disturbance_of(times[i].disturbed, shared));
+        survey_add_visit(survey, &all, series);
 }
 
 void survey_chases(struct survey *survey, chase_timer *timer, struct chase *chases,

@@ -178,6 +178,10 @@ bool survey_wants_visit(const struct survey *survey, const struct visits *visits
 /* The combined result of ROUNDS, which must not be empty. */
 struct visit survey_end_visit(struct survey *survey, const struct series *rounds);
 
+/* The same, and adds the value to SERIES. */
+void survey_add_visit(struct survey *survey, const struct series *rounds,
+                      struct series *series);
+
 /* The estimate of SERIES. */
 struct estimate survey_estimate(struct survey *survey, const struct series *series);
 

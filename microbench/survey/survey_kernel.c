@@ -53,9 +53,8 @@ static int visit_pages(struct survey *survey, enum buffer_pages pages, uint64_t 
         survey->visits++;
         if ((pages == PAGES_HUGE) == (huge == (int64_t)(count * page_bytes)))
                 series_add(series, ns,
-                           switched                                       ? INTERRUPTED
-                           : machine_was_shared(&before, &after, seconds) ? SHARED
-                                                                          : UNDISTURBED);
+                           disturbance_of(switched,
+                                          machine_was_shared(&before, &after, seconds)));
         return 0;
 }
 

@@ -63,12 +63,8 @@ static void visit(struct survey *survey, const struct set_loads *loads, bool one
         machine_time_read(survey->cpus.cpus, 1, &after);
         bool shared = machine_was_shared(&before, &after, seconds);
         for (size_t i = 0; i < ROUNDS; i++)
-                series_add(&all, cycles[i],
-                           switched[i] ? INTERRUPTED
-                           : shared    ? SHARED
-                                       : UNDISTURBED);
-        struct visit said = survey_end_visit(survey, &all);
-        series_add(series, said.value, said.disturbance);
+                series_add(&all, cycles[i], disturbance_of(switched[i], shared));
+        survey_add_visit(survey, &all, series);
 }
 
 static int sets_sweep(struct survey *survey, void *state, struct diag *diag)

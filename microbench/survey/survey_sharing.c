@@ -50,9 +50,7 @@ static int run_rounds(struct survey *survey, const struct sharing *sharing,
         bool shared = machine_was_shared(&before, &after, seconds) || finished < ROUNDS;
         for (size_t i = 0; i < finished; i++)
                 series_add(&all, rounds[i].ns,
-                           rounds[i].disturbed ? INTERRUPTED
-                           : shared            ? SHARED
-                                               : UNDISTURBED);
+                           disturbance_of(rounds[i].disturbed, shared));
         *visit = survey_end_visit(survey, &all);
         return 0;
 }

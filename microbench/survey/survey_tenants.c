@@ -46,31 +46,24 @@ static void visit(struct survey *survey, struct chase *chase, chase_timer *timer
 {
         enum { ROUNDS = 8, WARM_STEPS = 8192 };
         struct machine_time before, after;
-        struct chase_time time;
+        struct chase_time time, times[ROUNDS];
         struct series all = {0};
-        bool interrupted[ROUNDS];
         double end = clock_seconds() + WARM_SECONDS;
         do
                 time = timer(chase, WARM_STEPS);
         while (clock_seconds() < end);
         uint64_t steps = (uint64_t)(survey->round_seconds * 1e9 / time.step);
         machine_time_read(survey->cpus.cpus, 1, &before);
-        double ns[ROUNDS], begin = clock_seconds();
-        for (size_t i = 0; i < ROUNDS; i++) {
-                time = timer(chase, steps + WARM_STEPS);
-                ns[i] = time.step;
-                interrupted[i] = time.disturbed;
-        }
+        double begin = clock_seconds();
+        for (size_t i = 0; i < ROUNDS; i++)
+                times[i] = timer(chase, steps + WARM_STEPS);
         double seconds = clock_seconds() - begin;
         machine_time_read(survey->cpus.cpus, 1, &after);
         bool others = machine_was_shared(&before, &after, seconds);
         for (size_t i = 0; i < ROUNDS; i++)
-                series_add(&all, ns[i],
-                           interrupted[i] ? INTERRUPTED
-                           : others       ? SHARED
-                                          : UNDISTURBED);
-        struct visit said = survey_end_visit(survey, &all);
-        series_add(series, said.value, said.disturbance);
+                series_add(&all, times[i].step,
+                           disturbance_of(times[i].disturbed, others));
+        survey_add_visit(survey, &all, series);
 }
 
 static int shared_sweep(struct survey *survey, void *state, struct diag *diag)
