@@ -147,7 +147,7 @@ static void judge_intervals(struct analysis *a)
                     a->metrics[i].sets_crowd,
                     interval_buffers_free(&a->metrics[i]),
                     interval_path_use(interval, a->counters.known, &a->machine),
-                    interval_bandwidth_use(&a->metrics[i], &a->thresholds),
+                    interval_bandwidth_use(&a->metrics[i], &a->machine),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
                 a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;

@@ -115,10 +115,9 @@ static bool is_saturated_by_writes(const struct interval_metrics *metrics,
 }
 
 double interval_bandwidth_use(const struct interval_metrics *metrics,
-                              const struct thresholds *thresholds)
+                              const struct machine_facts *machine)
 {
-        return SATURATED_BANDWIDTH_PART * (metrics->read_gbs + metrics->write_gbs) /
-               thresholds->saturated_gbs;
+        return (metrics->read_gbs + metrics->write_gbs) / machine->dram_bandwidth_gbs;
 }
 
 static bool is_saturated(const struct interval_metrics *metrics,

@@ -140,7 +140,7 @@ double interval_path_use(const struct interval *interval, const bool known[CONCE
 
 /* The used part of DRAM's bandwidth; NAN: not known. */
 double interval_bandwidth_use(const struct interval_metrics *metrics,
-                              const struct thresholds *thresholds);
+                              const struct machine_facts *machine);
 
 /* The name in the database; NULL for BOUND_UNKNOWN. */
 const char *bound_name(enum bound bound);

@@ -45,8 +45,9 @@ struct gain_parts {
  * for buffers, the time shrinks in proportion instead (Little's law). DRAM latency does
  * not count while DRAM's bandwidth was short. No latency counts if most was queueing for
  * the path from L3, a set of L1 or walkers: lines would arrive no faster. Where sets and
- * walkers both limit the loads, a fix of one leaves the other's time. No fix but of
- * DRAM's bandwidth saves the time that DRAM needs for the interval's lines. */
+ * walkers both limit the loads, a fix of one leaves the other's time. For a line from
+ * DRAM no fix but memory and dram-bandwidth saves more than the part of the bandwidth
+ * that is left. */
 struct gain_parts gain_of_sample(const struct sample_facts *sample,
                                  const struct machine_facts *machine);
 
