@@ -45,7 +45,7 @@ static inline void *large_table_new(size_t bytes)
         if (before)
                 munmap(memory, before);
         munmap(memory + before + whole, LARGE_TABLE_PAGE - before);
-        madvise(memory + before, whole, MADV_HUGEPAGE);
+        large_pages_ask(memory + before, whole);
         return memory + before;
 }
 
