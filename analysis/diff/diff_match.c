@@ -6,31 +6,46 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "verdict.h"
 
-/* Limit on the pairs of lines in one function when searching a common distance. */
-enum { PAIRS_MAX = 1 << 20 };
+/* Limits on the pairs of lines of a file, and on the distances that lines may move. */
+enum { PAIRS_MAX = 1 << 20, DISTANCES_MAX = 64 };
 
 /* Weight of a matched pair of lines, plus up to 1 for similar sample counts. A line that
  * became cheap still matches itself if the lines around it agree. */
 static const double MEETS = 0.5;
 
+/* Cost of a distance that differs from the previous line's: text was added or removed
+ * between the two. */
+static const double CHANGES = 1;
+
 /* The best distance must exceed the next one by this much. Less can be chance: 20 samples
  * vary by a fifth. */
-static const double CLEARLY = 0.25;
+static const double CLEARLY = 0.1;
 
-/* A pair of lines with its distance and weight. */
-struct met_lines {
+/* The agreement of all pairs of lines at a distance. */
+struct vote {
         int64_t distance;
         double agreement;
 };
 
-/* A function with the distance of its move. */
+/* A line that may have moved. */
 struct moved {
         const struct match_function *function;
-        int64_t first; /* line in BEFORE, if any */
-        int64_t distance;
-        bool clear;
+        size_t index; /* in BEFORE */
+        int64_t number;
+};
+
+/* All such lines of a file by number, and the distances that they may have moved. For
+ * each distance of each line: the largest sum of agreements up to this line (best), and
+ * of the lines below it (after). */
+struct alignment {
+        struct moved *lines;
+        size_t count;
+        struct vote *votes;
+        size_t distances, capacity;
+        double *best, *after;
 };
 
 static bool moves(const struct match_line *line)
@@ -43,98 +58,206 @@ static bool has_samples(const struct match_line *line)
         return moves(line) && line->samples >= VERDICT_SAMPLES_MIN;
 }
 
+/* Few samples are similar by chance. */
 static double agreement_of(const struct match_line *from, const struct match_line *to)
 {
-        double before = (double)from->samples, after = (double)to->samples;
-        bool sampled = before > 0 && after > 0;
-        return MEETS + (sampled ? fmin(before, after) / fmax(before, after) : 0);
+        const double least = fmin((double)from->samples, (double)to->samples);
+        const double most = fmax((double)from->samples, (double)to->samples);
+        return least > 0 ? MEETS + least / fmax(most, VERDICT_SAMPLES_MIN) : MEETS;
+}
+
+static int by_number(const void *left, const void *right)
+{
+        const struct moved *a = left, *b = right;
+        return (a->number > b->number) - (a->number < b->number);
 }
 
 static int by_distance(const void *left, const void *right)
 {
-        const struct met_lines *a = left, *b = right;
+        const struct vote *a = left, *b = right;
         return (a->distance > b->distance) - (a->distance < b->distance);
 }
 
-/* Lists all pairs of lines with enough samples in at least one line, sorted by distance.
- */
-static size_t list_met(const struct match_function *function, struct met_lines *met)
+static int by_agreement(const void *left, const void *right)
 {
-        size_t count = 0;
-        for (size_t b = 0; b < function->before_count; b++)
-                for (size_t a = 0; a < function->after_count; a++) {
-                        const struct match_line *from = &function->before[b];
-                        const struct match_line *to = &function->after[a];
-                        if (moves(from) && moves(to) &&
-                            (has_samples(from) || has_samples(to)))
-                                met[count++] = (struct met_lines){
-                                    to->number - from->number, agreement_of(from, to)};
-                }
-        qsort(met, count, sizeof(*met), by_distance);
-        return count;
+        const struct vote *a = left, *b = right;
+        return a->agreement != b->agreement ? (a->agreement < b->agreement ? 1 : -1)
+                                            : by_distance(left, right);
 }
 
-/* Chooses the distance with the highest agreement in the sorted MET, if it is clearly the
- * best. */
-static void choose_distance(const struct met_lines *met, size_t count,
-                            struct moved *moved)
+static int add_votes(struct alignment *alignment, const struct moved *line)
 {
-        double best = 0, next = 0;
-        for (size_t i = 0, end; i < count; i = end) {
-                double agreement = 0;
-                for (end = i; end < count && met[end].distance == met[i].distance; end++)
-                        agreement += met[end].agreement;
-                next = fmax(next, fmin(agreement, best));
-                if (agreement <= best)
+        const struct match_function *function = line->function;
+        for (size_t a = 0; a < function->after_count && alignment->distances < PAIRS_MAX;
+             a++) {
+                const struct match_line *to = &function->after[a];
+                if (!moves(to))
                         continue;
-                best = agreement;
-                moved->distance = met[i].distance;
+                if (array_reserve(&alignment->votes, &alignment->capacity,
+                                  alignment->distances, sizeof(*alignment->votes)))
+                        return -ENOMEM;
+                alignment->votes[alignment->distances++] =
+                    (struct vote){to->number - line->number,
+                                  agreement_of(&function->before[line->index], to)};
         }
-        moved->clear = best - next > CLEARLY;
-}
-
-static int find_distance(struct moved *moved)
-{
-        const struct match_function *function = moved->function;
-        if (!function->before_count || !function->after_count ||
-            function->before_count > PAIRS_MAX / function->after_count)
-                return 0;
-        struct met_lines *met =
-            calloc(function->before_count * function->after_count, sizeof(*met));
-        if (!met)
-                return -ENOMEM;
-        choose_distance(met, list_met(function, met), moved);
-        free(met);
         return 0;
 }
 
-static void pair_at_distance(const struct match_function *function, int64_t distance)
+/* Sums up the votes of each distance, and retains the distances with most. */
+static void choose_distances(struct alignment *alignment)
 {
-        size_t a = 0;
-        for (size_t b = 0; b < function->before_count; b++) {
-                const struct match_line *from = &function->before[b];
-                int64_t wanted = from->number + (moves(from) ? distance : 0);
-                while (a < function->after_count && function->after[a].number < wanted)
-                        a++;
-                const struct match_line *to = &function->after[a];
-                bool met = a < function->after_count && to->number == wanted &&
-                           moves(to) == moves(from);
-                function->partners[b] = met ? a : MATCH_NONE;
+        struct vote *votes = alignment->votes;
+        size_t kept = 0;
+        qsort(votes, alignment->distances, sizeof(*votes), by_distance);
+        for (size_t i = 0; i < alignment->distances; i++)
+                if (kept && votes[kept - 1].distance == votes[i].distance)
+                        votes[kept - 1].agreement += votes[i].agreement;
+                else
+                        votes[kept++] = votes[i];
+        qsort(votes, kept, sizeof(*votes), by_agreement);
+        const size_t room = 1 + PAIRS_MAX / (alignment->count + 1);
+        const size_t most = room < DISTANCES_MAX ? room : DISTANCES_MAX;
+        alignment->distances = kept < most ? kept : most;
+}
+
+/* The index of the line NUMBER after the change. */
+static size_t find_after(const struct match_function *function, int64_t number)
+{
+        size_t low = 0, high = function->after_count;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (function->after[middle].number < number)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < function->after_count && function->after[low].number == number
+                   ? low
+                   : MATCH_NONE;
+}
+
+static double agreement_at(const struct alignment *alignment, size_t i, size_t distance)
+{
+        const struct moved *line = &alignment->lines[i];
+        const struct match_function *function = line->function;
+        size_t a =
+            find_after(function, line->number + alignment->votes[distance].distance);
+        return a == MATCH_NONE || !moves(&function->after[a])
+                   ? 0
+                   : agreement_of(&function->before[line->index], &function->after[a]);
+}
+
+/* The cost if line I - 1 moves by the distance FROM, and line I by TO. Lines of a
+ * function stay in order. */
+static double cost_of(const struct alignment *alignment, size_t i, size_t from, size_t to)
+{
+        const struct moved *line = &alignment->lines[i];
+        if (from == to)
+                return 0;
+        return line->function == line[-1].function &&
+                       line->number + alignment->votes[to].distance <=
+                           line[-1].number + alignment->votes[from].distance
+                   ? INFINITY
+                   : CHANGES;
+}
+
+/* Finds the best distances by dynamic programming over the lines of the file, from both
+ * ends (Viterbi). */
+static void align(struct alignment *alignment)
+{
+        const size_t count = alignment->count, distances = alignment->distances;
+        for (size_t i = 0; i < count; i++)
+                for (size_t to = 0; to < distances; to++) {
+                        double most = i                               ? -INFINITY
+                                      : alignment->votes[to].distance ? -CHANGES
+                                                                      : 0;
+                        for (size_t from = 0; i && from < distances; from++)
+                                most = fmax(most,
+                                            alignment->best[(i - 1) * distances + from] -
+                                                cost_of(alignment, i, from, to));
+                        alignment->best[i * distances + to] =
+                            most + agreement_at(alignment, i, to);
+                }
+        for (size_t i = count; --i > 0;)
+                for (size_t to = 0; to < distances; to++) {
+                        const double sum = alignment->after[i * distances + to] +
+                                           agreement_at(alignment, i, to);
+                        double *after = &alignment->after[(i - 1) * distances];
+                        for (size_t from = 0; from < distances; from++)
+                                after[from] = fmax(after[from],
+                                                   sum - cost_of(alignment, i, from, to));
+                }
+}
+
+/* The clearly best distance of line I; DISTANCES_MAX without one. */
+static size_t best_distance(const struct alignment *alignment, size_t i)
+{
+        const size_t first = i * alignment->distances;
+        double most = -INFINITY, next = -INFINITY;
+        size_t best = DISTANCES_MAX;
+        for (size_t d = 0; d < alignment->distances; d++) {
+                const double sum =
+                    alignment->best[first + d] + alignment->after[first + d];
+                next = fmax(next, fmin(sum, most));
+                if (sum <= most)
+                        continue;
+                most = sum;
+                best = d;
+        }
+        return most - next > CLEARLY ? best : DISTANCES_MAX;
+}
+
+/* Lines of other functions may be between two lines of a function: it stays in order. */
+static void pair_aligned(const struct alignment *alignment)
+{
+        for (size_t i = 0; i < alignment->count; i++) {
+                const struct moved *line = &alignment->lines[i];
+                const size_t best = best_distance(alignment, i);
+                if (best == DISTANCES_MAX || agreement_at(alignment, i, best) == 0)
+                        continue;
+                size_t *partners = line->function->partners;
+                size_t before = line->index;
+                while (before > 0 && partners[before - 1] == MATCH_NONE)
+                        before--;
+                const size_t met = find_after(
+                    line->function, line->number + alignment->votes[best].distance);
+                if (before == 0 || partners[before - 1] < met)
+                        partners[line->index] = met;
         }
 }
 
-/* The agreement of all lines at DISTANCE, also of lines with few samples. */
-static double agreement_at(const struct match_function *function, int64_t distance)
+static int pair_moved(struct alignment *alignment)
 {
-        double agreement = 0;
-        pair_at_distance(function, distance);
+        for (size_t i = 0; i < alignment->count; i++)
+                if (add_votes(alignment, &alignment->lines[i]))
+                        return -ENOMEM;
+        if (!alignment->distances)
+                return 0;
+        choose_distances(alignment);
+        const size_t cells = alignment->count * alignment->distances;
+        alignment->best = calloc(cells, sizeof(double));
+        alignment->after = calloc(cells, sizeof(double));
+        if (!alignment->best || !alignment->after)
+                return -ENOMEM;
+        qsort(alignment->lines, alignment->count, sizeof(*alignment->lines), by_number);
+        align(alignment);
+        pair_aligned(alignment);
+        return 0;
+}
+
+/* Pairs the lines that cannot have moved, and adds the others to ALIGNMENT. */
+static void pair_unmoved(const struct match_function *function,
+                         struct alignment *alignment)
+{
         for (size_t b = 0; b < function->before_count; b++) {
-                const struct match_line *from = &function->before[b];
-                size_t a = function->partners[b];
-                if (a != MATCH_NONE && moves(from))
-                        agreement += agreement_of(from, &function->after[a]);
+                const struct match_line *line = &function->before[b];
+                const bool moved = !function->same_build && moves(line);
+                function->partners[b] =
+                    moved ? MATCH_NONE : find_after(function, line->number);
+                if (moved)
+                        alignment->lines[alignment->count++] =
+                            (struct moved){function, b, line->number};
         }
-        return agreement;
 }
 
 /* Pairs the sampled lines of two gaps in order, if both have equally many. The gaps, B to
@@ -172,57 +295,24 @@ static void pair_in_order(const struct match_function *function)
         }
 }
 
-static int by_first_line(const void *left, const void *right)
-{
-        const struct moved *a = left, *b = right;
-        return (a->first > b->first) - (a->first < b->first);
-}
-
-/* Text added to a file moves everything below it. A function without a clear distance
- * takes the distance of the clear function above it, or below it if that fits better. */
-static void move_with_neighbours(struct moved *moved, size_t count)
-{
-        int64_t above = 0;
-        for (size_t i = 0; i < count; i++) {
-                size_t next = i;
-                while (next < count && !moved[next].clear)
-                        next++;
-                int64_t below = next < count ? moved[next].distance : above;
-                for (; i < next; i++) {
-                        const struct match_function *function = moved[i].function;
-                        bool fits_below =
-                            agreement_at(function, below) > agreement_at(function, above);
-                        moved[i].distance = fits_below ? below : above;
-                }
-                above = below;
-        }
-}
-
-static int make_moved(const struct match_function *function, struct moved *moved)
-{
-        const struct match_line *before = function->before;
-        *moved = (struct moved){.function = function};
-        for (size_t i = 0; i < function->before_count && !moved->first; i++)
-                moved->first = moves(&before[i]) ? before[i].number : 0;
-        moved->clear = function->same_build;
-        return function->same_build ? 0 : find_distance(moved);
-}
-
 int match_lines(const struct match_function *functions, size_t count)
 {
-        struct moved *moved = calloc(count + 1, sizeof(*moved));
-        int code = moved ? 0 : -ENOMEM;
+        struct alignment alignment = {.count = 0};
+        size_t lines = 0;
+        for (size_t i = 0; i < count; i++)
+                lines += functions[i].before_count;
+        alignment.lines = calloc(lines + 1, sizeof(*alignment.lines));
+        if (!alignment.lines)
+                return -ENOMEM;
+        for (size_t i = 0; i < count; i++)
+                pair_unmoved(&functions[i], &alignment);
+        int code = pair_moved(&alignment);
         for (size_t i = 0; !code && i < count; i++)
-                code = make_moved(&functions[i], &moved[i]);
-        if (!code) {
-                qsort(moved, count, sizeof(*moved), by_first_line);
-                move_with_neighbours(moved, count);
-        }
-        for (size_t i = 0; !code && i < count; i++) {
-                pair_at_distance(moved[i].function, moved[i].distance);
-                if (!moved[i].function->same_build)
-                        pair_in_order(moved[i].function);
-        }
-        free(moved);
+                if (!functions[i].same_build)
+                        pair_in_order(&functions[i]);
+        free(alignment.lines);
+        free(alignment.votes);
+        free(alignment.best);
+        free(alignment.after);
         return code;
 }

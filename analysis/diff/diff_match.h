@@ -27,10 +27,10 @@ struct match_function {
 
 /* Matches each BEFORE line of the COUNT FUNCTIONS, all of one file, with an AFTER line:
  * its index, or MATCH_NONE. In the same build, equal numbers match. Otherwise the lines
- * of a function move together. The distance is the one with the most matches and the best
- * agreement of samples. Without a clear best distance, the function moves like its clear
- * neighbour in the file. Between matched lines, sampled lines (VERDICT_SAMPLES_MIN) match
- * in order if both sides have equally many. Returns 0 or -ENOMEM. */
+ * of the file are aligned: neighbours move by the same distance where that agrees with
+ * the lines and samples after. A line without a clear distance has no match. Between
+ * matched lines, sampled lines (VERDICT_SAMPLES_MIN) match in order if both sides have
+ * equally many. Returns 0 or -ENOMEM. */
 int match_lines(const struct match_function *functions, size_t count);
 
 #endif

@@ -126,7 +126,7 @@ static const char *base_of(const char *path)
         return slash ? slash + 1 : path;
 }
 
-/* "file.c:12", or "file.c:12 (was 10)"; FILE may be NULL. */
+/* "file.c:12", or "file.c:10->12" if the line moved; FILE may be NULL. */
 static char *place_text(const struct diff_pair *pair, const char *file)
 {
         int64_t before = pair->before ? pair->before->line : 0;
@@ -137,7 +137,7 @@ static char *place_text(const struct diff_pair *pair, const char *file)
                 return text_of("%s:?", base_of(file));
         if (!pair->before || before == after)
                 return text_of("%s:%" PRId64, base_of(file), after);
-        return text_of("%s:%" PRId64 " (was %" PRId64 ")", base_of(file), after, before);
+        return text_of("%s:%" PRId64 "->%" PRId64, base_of(file), before, after);
 }
 
 static void put_estimates_for_people(struct cells *row, const char *unit,

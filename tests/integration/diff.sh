@@ -268,7 +268,7 @@ for by in line function; do
 done
 expect "lines that moved" "$(column "slow.db quick.db" \
         "line_before, line_after" "function = 'follow'")" "7,10"
-"$MEMLAG" diff -W slow.db quick.db | grep -q ' slow\.c:10 (was 7) *follow$' || fail "not shown as moved"
+"$MEMLAG" diff -W slow.db quick.db | grep -q ' slow\.c:7->10 *follow$' || fail "not shown as moved"
 expect "the block" "$(column "--by object slow.db quick.db" \
         "alloc_line_before, alloc_line_after, verdict" "alloc_function = 'main'")" "21,24,better"
 # Blocks of two types at one place are one row, under a name that is true of both.

@@ -87,9 +87,13 @@ TEST(lines_added_between_or_made_cheap)
                PARTNERS(10, 11));
         expect(FUNCTION({20, 1000}, {22, 300}), FUNCTION({20, 900}, {23, 300}), false,
                PARTNERS(20, 23));
-        /* Stray samples are not moved. */
+        /* A line with few samples moves as the line above it. */
         expect(FUNCTION({20, 1000}, {22, 300}, {30, 1}),
-               FUNCTION({20, 900}, {23, 300}, {31, 1}), false, PARTNERS(20, 23, 0));
+               FUNCTION({20, 900}, {23, 300}, {31, 1}), false, PARTNERS(20, 23, 31));
+        /* It stays in place above the added text. */
+        expect(FUNCTION({37, 3}, {39, 4}, {49, 81}, {60, 98}),
+               FUNCTION({37, 1}, {39, 2}, {51, 71}, {62, 90}), false,
+               PARTNERS(37, 39, 51, 62));
 }
 
 TEST(nothing_is_guessed)
