@@ -146,15 +146,13 @@ static void tell_default_model(const struct recording *recording)
                 return;
         }
         machine_read("", &machine);
-        diag_printf(name,
-                    "simulated CPU: %s, %s, with this machine's caches and clock; %s",
-                    preset.name,
-                    preset.unlike ? preset.unlike : "this machine's microarchitecture",
-                    machine.hypervisor
-                        ? "it has no more of the L3 than the part of its cores, as "
-                          "other virtual machines may use the rest: 'memlag "
-                          "calibrate' measures what is left"
-                        : "'memlag calibrate' makes it more exact");
+        diag_printf(
+            name, "simulated CPU: %s, %s, with this machine's caches and clock. %s",
+            preset.name,
+            preset.unlike ? preset.unlike : "this machine's microarchitecture",
+            machine.hypervisor ? "Other virtual machines may share the L3: it counts in "
+                                 "proportion to the cores. 'memlag calibrate' measures it"
+                               : "'memlag calibrate' makes it more exact");
         machine_free(&machine);
 }
 

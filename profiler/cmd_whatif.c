@@ -315,8 +315,8 @@ static int try_fixes(struct whatif *whatif, bool *ended)
         struct diag diag;
         int rc = db_open(whatif->options->output, DB_READ_WRITE, &whatif->db, &diag);
         if (rc == 0 && db_run_int(whatif->db, "signal", 0) > 0)
-                diag_printf(name, "no fix is tried, because a signal ended the command: "
-                                  "gains are those of whole runs");
+                diag_printf(name, "no fix is tried: a signal ended the command, and only "
+                                  "complete runs can be compared");
         else if (rc == 0)
                 rc = whatif->options->fix_count ? try_asked(whatif, &diag)
                                                 : try_justified(whatif, &diag);

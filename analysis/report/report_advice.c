@@ -43,10 +43,10 @@ static const struct report_advice advices[] = {
      "access it in order or in smaller blocks, and avoid strides of a power of two",
      true},
     {"locked", "a locked instruction lets no access overlap with another",
-     "use fewer of them: add up in a register, or in each thread, first", false},
+     "use fewer: first add up in a register, or in each thread", false},
     {"unknown",
      "the loads waited for cache lines of unknown level that another load had requested",
-     "look at the lines before in the same function", false},
+     "look at earlier lines of the same function", false},
 };
 
 const struct report_advice *report_advice_on(const char *verdict)
@@ -159,7 +159,8 @@ static void say_one(FILE *text, const struct report_advice *advice, const char *
 int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
 {
         static const char sql[] =
-            "SELECT group_concat(printf('%s (%d)', place, sets), ', ') FROM (SELECT"
+            "SELECT group_concat(printf('%s (%d set%s)', place, sets, iif(sets = 1, '', "
+            "'s')), ', ') FROM (SELECT"
             "  coalesce(" REPORT_BASE(
                 "f.file") "|| ':' || f.line, f.function) AS place,"
                           "  min(c.sets) AS sets"
@@ -177,12 +178,11 @@ int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
         int code = statement_first(db, sql, &row, diag);
         char *lines = code > 0 ? statement_printable(row, 0) : NULL;
         if (lines)
-                fprintf(
-                    text,
-                    "Set conflicts in L1: most misses were in few of its sets (how many, "
-                    "in brackets): %s; pad rows that are a power of two long, or work in "
-                    "blocks.\n",
-                    lines);
+                fprintf(text,
+                        "Set conflicts: most L1 misses were in few sets at %s. Pad rows "
+                        "whose "
+                        "length is a power of two, or work in blocks.\n",
+                        lines);
         free(lines);
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

@@ -76,8 +76,8 @@ static bool samples_are_few(const struct report_summary *summary)
 static void say_waiting(FILE *text, const struct report_summary *summary)
 {
         if (summary->without_waits)
-                fputs("With caches only no load waits for a value: times are not the "
-                      "program's.",
+                fputs("With --sim-detail cache no load waits for a value, so times are "
+                      "not the program's.",
                       text);
         else if (waits_have_faults(summary) && samples_are_few(summary))
                 fprintf(text,
@@ -86,8 +86,8 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                         100 * summary->fault_ratio, summary->memory_samples);
         else if (waits_have_faults(summary))
                 fprintf(text,
-                        "Waits for memory took %.1f %% of the cycles: accesses stalled "
-                        "the program for %.1f %%, and page faults took %.1f %%.",
+                        "Waits for memory took %.1f %% of the cycles: stalls of loads "
+                        "and stores %.1f %%, page faults %.1f %%.",
                         100 * (summary->loads_stalled_ratio + summary->fault_ratio),
                         100 * summary->loads_stalled_ratio, 100 * summary->fault_ratio);
         else if (summary->loads_stalled_ratio <= 1)
@@ -134,8 +134,11 @@ static void say_bandwidth(FILE *text, const struct report_summary *summary)
                                  : " DRAM bandwidth was not short",
                       text);
         if (near)
-                fprintf(text, ", and %.0f %% of it was left at the busiest of the rest",
-                        100 * summary->left_share);
+                fprintf(text, "%s at most %.0f %% of it was used",
+                        is_short    ? "; otherwise"
+                        : known > 0 ? ":"
+                                    : ";",
+                        100 * (1 - summary->left_share));
         putc('.', text);
 }
 
@@ -146,7 +149,7 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
         double measured = summary->kernel_s / (summary->user_s + summary->kernel_s);
         if (waits_have_faults(summary)) {
                 if (summary->call_ratio >= REPORT_KERNEL_RATIO_MIN)
-                        fprintf(text, " System calls took %.1f %%, which no line has.",
+                        fprintf(text, " System calls took another %.1f %%, in no line.",
                                 100 * summary->call_ratio);
         } else if (modelled >= REPORT_KERNEL_RATIO_MIN)
                 fprintf(
@@ -162,11 +165,10 @@ static void say_kernel(FILE *text, const struct report_summary *summary)
 static void say_splits(FILE *text, const struct report_summary *summary)
 {
         if (summary->split_ratio >= SPLIT_RATIO_MIN)
-                fprintf(
-                    text,
-                    " %.0f %% of the loads crossed a line border (split loads), which "
-                    "takes a port of L1 twice: align the data.",
-                    100 * summary->split_ratio);
+                fprintf(text,
+                        " %.0f %% of the loads crossed the border of a cache line and "
+                        "accessed L1 twice (split loads): align the data.",
+                        100 * summary->split_ratio);
 }
 
 /* A load that need not wait long for the store costs nothing. */
@@ -192,13 +194,11 @@ static int say_aliases(struct db *db, FILE *text, const struct report_summary *s
         code = statement_first(db, sql, &row, diag);
         if (code > 0) {
                 char *line = statement_printable(row, 0);
-                fprintf(
-                    text,
-                    " %.0f %% of the loads, most at %s, came after a store to another "
-                    "page with the same lowest 12 bits of the address (4 KiB "
-                    "aliasing), and waited for it: move one of the arrays by 64 "
-                    "bytes or more.",
-                    100 * summary->alias_ratio, line ? line : "-");
+                fprintf(text,
+                        " %.0f %% of the loads, most at %s, waited for a store with the "
+                        "same low 12 address bits in another page (4 KiB aliasing): move "
+                        "one array by 64 bytes or more.",
+                        100 * summary->alias_ratio, line ? line : "-");
                 free(line);
         }
         sqlite3_finalize(row);
@@ -210,8 +210,8 @@ static void say_predictions(FILE *text, const struct report_summary *summary)
 {
         if (summary->mispredicted_ratio >= MISPREDICTED_MIN)
                 fprintf(text,
-                        " A branch was predicted wrongly every %.0f cycles: that costs "
-                        "time beside the memory's.",
+                        " A branch was mispredicted every %.0f cycles; no line below has "
+                        "that time.",
                         1 / summary->mispredicted_ratio);
 }
 
@@ -337,13 +337,15 @@ static const char places_sql[] =
     "  total(bytes) / sum(lines) AS used_bytes"
     "  FROM brought LEFT JOIN location USING (location_id) LEFT JOIN module AS m USING (module_id)"
     "  GROUP BY 1, 2, 3, 4, 5 HAVING sum(lines) >= " LINES_MIN ") "
-    "SELECT printf('%5.1f %%', 100 * weight), verdict || coalesce(' (' || cache_level || ')', '')"
-    " || coalesce(', ' || (SELECT certainty FROM certainty_finding"
-    "                      WHERE subject = 'line' AND id = line_id), '')"
+    "SELECT printf('%5.1f %%', 100 * weight),"
+    " verdict || coalesce(' (' || coalesce(cache_level || '; ', '')"
+    "  || (SELECT iif(certainty = 'sure', certainty, coalesce('may be ' || other_verdict,"
+    "       certainty)) FROM certainty_finding WHERE subject = 'line' AND id = line_id)"
+    "  || ')', ' (' || cache_level || ')', '')"
     " || iif(verdict <> 'page-faults' AND fault_ratio >= " FAULTS_SHARE_MIN ","
-    "        printf(' (page faults %.1f %%)', 100 * fault_ratio), ''), verdict,"
-    " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' ')"
-    "  || 'in ' ||" REPORT_FUNCTION_NAME "|| iif(" IS_LOADER ", ' (ld.so)', ''),"
+    "        printf(' and page faults (%.1f %%)', 100 * fault_ratio), ''), verdict,"
+    " iif(file IS NULL, '', " REPORT_BASE("file") "|| coalesce(':' || line, '') || ' in ')"
+    "  ||" REPORT_FUNCTION_NAME "|| iif(" IS_LOADER ", ' (ld.so)', ''),"
     " iif(verdict = 'page-faults',"
     "  (SELECT" OBJECT_NAME "|| iif(2 * sum(e.faults) < page_faults, ' and others', '')"
     FAULTED_MOST "),"
@@ -381,7 +383,8 @@ static const char places_sql[] =
     "   FROM line_object_finding AS o WHERE o.line_id = top.line_id GROUP BY object_id"
     "   ORDER BY total(o.samples * o.mean_latency_cycles) DESC LIMIT 1) AS holder"
     "  JOIN data_object USING (object_id)"
-    "  WHERE verdict IN ('in-core', 'cache') AND 4 * holder.waits < top.stalled_ratio)"
+    "  WHERE verdict IN ('in-core', 'cache') AND 4 * holder.waits < top.stalled_ratio),"
+    " cache_level"
     " FROM top LEFT JOIN (SELECT line_id, fix, max(gain_ratio) AS gain_ratio FROM gain_finding"
     "  WHERE fix NOT IN ('memory', 'in-time', 'page-faults') AND line_id IS NOT NULL"
     "  AND NOT EXISTS (SELECT 1 FROM whatif_run) GROUP BY line_id) AS g"
@@ -428,6 +431,7 @@ static void print_names(FILE *out, struct place_names *names, bool timed, size_t
 {
         const char *cause = names->cause ? names->cause : "?";
         const char *caller = names->caller ? names->caller : "";
+        static const char object[] = ", object ";
         room = room_for(room, timed ? 0 : strlen(": ") + strlen(cause));
         room = room_for(room, strlen(caller));
         names->place = shortened(names->place, room);
@@ -438,8 +442,8 @@ static void print_names(FILE *out, struct place_names *names, bool timed, size_t
                 fprintf(out, ": %s", cause);
         if (!names->object || placed + NAME_ROOM_MIN > room)
                 return;
-        fputs(", in ", out);
-        print_cut(out, names->object, room - placed - strlen(", in "));
+        fputs(object, out);
+        print_cut(out, names->object, room - placed - strlen(object));
 }
 
 /* Prints one line of about WIDTH columns: share, place, cause, object. */
@@ -474,7 +478,8 @@ static void print_gain(FILE *out, sqlite3_stmt *row)
         const char *condition = report_fix_condition(statement_text(row, 5));
         const double percent = sqlite3_column_double(row, 6);
         if (condition && percent >= 1)
-                fprintf(out, " Estimate: about -%.0f %% if %s.", percent, condition);
+                fprintf(out, " Estimate: about %.0f %% fewer cycles if %s.", percent,
+                        condition);
 }
 
 /* Where buffers or bandwidth are short, data comes no earlier if it is asked for earlier.
@@ -503,8 +508,8 @@ static void print_prefetch(FILE *out, sqlite3_stmt *row)
                         : strcmp(pattern, "computed") == 0 ? "the address is computed"
                                                            : "the address has a stride");
         else if (strcmp(pattern, "chain") == 0)
-                fputs(" No prefetch can be in time: each address comes from the load "
-                      "before.",
+                fputs(" No prefetch can be in time: each load gives the address of the "
+                      "next.",
                       out);
 }
 
@@ -513,7 +518,8 @@ static void print_holder(FILE *out, sqlite3_stmt *row)
 {
         char *object = shortened(statement_printable(row, 16), OBJECT_BYTES);
         if (object)
-                fprintf(out, " Accesses to %s hold the buffers: begin with these.",
+                fprintf(out,
+                        " Accesses to %s keep the buffers full: improve these first.",
                         object);
         free(object);
 }
@@ -525,8 +531,8 @@ static void print_huge_pages(FILE *out, sqlite3_stmt *row)
         if (percent < 1 || strcmp(statement_text(row, 2), "page-faults") == 0)
                 return;
         char *object = shortened(statement_printable(row, 4), OBJECT_BYTES);
-        fprintf(out, " Huge pages for the memory of %s: -%.0f %% (estimate)%s.",
-                object ? object : "it", percent,
+        fprintf(out, " Estimate: %.0f %% fewer cycles with huge pages for %s%s.", percent,
+                object ? object : "it",
                 sqlite3_column_int(row, 13) ? ", and fewer page faults" : "");
         free(object);
 }
@@ -558,8 +564,13 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         FILE *memory = open_memstream(&text, &length);
         if (!memory)
                 return -ENOMEM;
-        fprintf(memory, "%c%s: %s.", toupper((unsigned char)*advice->meaning),
-                advice->meaning + 1, report_remedy(advice, pattern_of(row)));
+        const char *cache = statement_text(row, 17);
+        if (*cache)
+                fprintf(memory, "The data came from %s: ", cache);
+        else
+                fprintf(memory, "%c%s: ", toupper((unsigned char)*advice->meaning),
+                        advice->meaning + 1);
+        fprintf(memory, "%s.", report_remedy(advice, pattern_of(row)));
         print_holder(memory, row);
         print_line_use(memory, row);
         print_gain(memory, row);
@@ -732,9 +743,9 @@ static int print_no_place(struct db *db, FILE *out, const struct report_summary 
                 print_advice_on_samples(out, summary, "Too few samples to judge lines");
                 return print_judged_object(db, out, diag);
         } else if (unjudged_little)
-                fputs("No line waits for 5 % of the time.\n", out);
+                fputs("No line has 5 % of the time or more.\n", out);
         else
-                fputs("No line waits for 1 % of the time.\n", out);
+                fputs("No line has 1 % of the time or more.\n", out);
         return 0;
 }
 

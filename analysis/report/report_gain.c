@@ -19,7 +19,7 @@ const char *report_fix_condition(const char *fix)
             {"l3-latency", "L3 were as near as L2"},
             {"l3-path", "the path from L3 were unlimited"},
             {"l2", "L2 were as near as L1"},
-            {"cache-sets", "L1 and L2 spread lines over all sets"},
+            {"cache-sets", "L1 and L2 had no set conflicts"},
             {"buffers", "the core's buffers were unlimited"},
             {"translation", "address translation took no time"},
             {"sharing", "lines of other cores were as near as L1"},
@@ -107,7 +107,7 @@ void report_say_gain(FILE *out, const char *fix, const struct report_gain *gain)
 {
         report_say_condition(out, fix);
         if (report_is_no_change(gain))
-                fputs(": no change.\n", out);
+                fputs(": 0 % of the cycles.\n", out);
         else if (gain->gain < 0)
                 fprintf(out, ": +%.0f %% of the cycles.\n", -gain->gain);
         else if (round(gain->low) < round(gain->high))

@@ -364,8 +364,8 @@ assert first and samples() == first, "two runs of one program have other samples
 
 # The first lines of a report tell wrong predictions, which are no wait of a line, and aliases
 # if anything waits for them.
-for kernel, words, told in (("branch-random", "predicted wrongly", True),
-                            ("branch-never", "predicted wrongly", False),
+for kernel, words, told in (("branch-random", "mispredicted", True),
+                            ("branch-never", "mispredicted", False),
                             ("alias-4096", "4 KiB aliasing", True),
                             ("alias-unused", "4 KiB aliasing", False)):
     (counters, *_), = record([kernel], *ALIASING, steps=MANY // 2)

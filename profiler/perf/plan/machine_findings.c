@@ -242,7 +242,7 @@ static void about_paranoid(struct list *list, const struct machine *machine)
         } else if (may_watch_all(machine)) {
                 SAY(finding,
                     "kernel.perf_event_paranoid is %" PRId64
-                    ", which does not hold for CAP_PERFMON and root",
+                    ", but does not limit CAP_PERFMON and root",
                     level);
         } else if (level > 2) {
                 finding->status = FINDING_MISSING;
