@@ -297,61 +297,66 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
 
 enum { PAIRS_SHOWN = 5 };
 
-/* Elements of one array have fields of the same name. */
-static void say_pair(sqlite3_stmt *row, FILE *out)
+/* Objects, or pairs of objects, with fields to separate. Columns: at most four fields,
+ * the object, HITM samples, whether elements of an array share lines. */
+/* clang-format off */
+#define OBJECTS_OF(pair) pair ".low = l.low AND " pair ".high = l.high"
+static const char sharing_sql[] =
+    "WITH pair AS MATERIALIZED (SELECT *, other_object_id IS NOT object_id AS two,"
+    "  min(coalesce(object_id, -1), coalesce(other_object_id, -1)) AS low,"
+    "  max(coalesce(object_id, -1), coalesce(other_object_id, -1)) AS high"
+    "  FROM sharing_pair_view),"
+    " side AS (SELECT low, high, object, line_address, hitm, coalesce(field, 'byte ' || offset)"
+    "   || iif(two, ' of ' || coalesce(object, '?'), '') AS name FROM pair"
+    "  UNION ALL SELECT low, high, other_object, line_address, hitm,"
+    "   coalesce(other_field, 'byte ' || other_offset)"
+    "   || iif(two, ' of ' || coalesce(other_object, '?'), '') FROM pair),"
+    " named AS (SELECT low, high, object, name, row_number() OVER (PARTITION BY low, high"
+    "   ORDER BY max(hitm) DESC, name) AS rank, count(*) OVER (PARTITION BY low, high) AS all_names"
+    "  FROM side GROUP BY low, high, name),"
+    " listed AS (SELECT low, high, min(object) AS object,"
+    "   group_concat(iif(rank <= 4, name, '...'), iif(all_names = 2, ' and ', ', ')) AS names"
+    "  FROM (SELECT * FROM named ORDER BY rank) WHERE rank <= 5 GROUP BY low, high) "
+    "SELECT names || iif(low = high, ' of ' || coalesce(object, '?'), ''), object,"
+    " (SELECT sum(hitm) FROM sharing_view AS v WHERE coalesce(v.object_id, -1) IN (low, high)"
+    "  AND line_address IN (SELECT line_address FROM side AS s WHERE " OBJECTS_OF("s") ")) AS hitm,"
+    " EXISTS (SELECT 1 FROM pair AS p WHERE " OBJECTS_OF("p") " AND NOT two"
+    "  AND field = other_field)"
+    " FROM listed AS l ORDER BY hitm DESC, low, high LIMIT ?1";
+/* clang-format on */
+
+static void say_shared(sqlite3_stmt *row, FILE *out)
 {
-        const bool same = sqlite3_column_int(row, 3);
-        const int64_t hitm = sqlite3_column_int64(row, 2);
-        char *one = statement_printable(row, 0);
-        char *other = statement_printable(row, same ? 4 : 1);
+        const bool elements = sqlite3_column_int(row, 3);
+        char *fields = statement_printable(row, 0);
+        char *object = statement_printable(row, 1);
         char *sentence = NULL;
-        int length =
-            same ? asprintf(&sentence,
-                            "Give each element of %s a line of its own: different "
-                            "threads use %s of neighbours, and one is written "
-                            "(%" PRId64 " HITM samples).",
-                            other ? other : "?", one ? one : "?", hitm)
-                 : asprintf(&sentence,
-                            "Part %s and %s: different threads use them, and one "
-                            "is written (%" PRId64 " HITM samples).",
-                            one ? one : "?", other ? other : "?", hitm);
-        if (length >= 0) {
+        if (asprintf(&sentence,
+                     "%s %s %s: different threads use them, and one writes (%" PRId64
+                     " HITM samples).",
+                     elements ? "Give each element of" : "Put",
+                     (elements ? object : fields) ?: "?",
+                     elements ? "a cache line of its own" : "on different cache lines",
+                     (int64_t)sqlite3_column_int64(row, 2)) >= 0)
                 prose_wrapped(out, sentence);
-                free(sentence);
-        }
-        free(other);
-        free(one);
+        free(sentence);
+        free(object);
+        free(fields);
 }
 
-/* Says which fields to separate, in the cache lines with most HITM samples. Pairs with
- * elements of one array share the samples of the other side. */
+/* Says once for each object which fields to separate. */
 static int explain_sharing(struct db *db, const struct report_options *options, FILE *out,
                            struct diag *diag)
 {
-        static const char sql[] =
-            "WITH named AS (SELECT *, coalesce(field, 'byte ' || offset)"
-            "  || iif(other_object IS object, '', ' of ' || coalesce(object, '?')) AS "
-            "one,"
-            "  coalesce(other_field, 'byte ' || other_offset)"
-            "  || ' of ' || coalesce(other_object, '?') AS other,"
-            "  object_id = other_object_id AND field = other_field AS same"
-            "  FROM sharing_pair_view),"
-            " pair AS (SELECT one, other, same, object,"
-            "  iif(same, sum(hitm), max(hitm)) AS hitm"
-            "  FROM named GROUP BY one, other, same, object, pid, line_address) "
-            "SELECT one, other, sum(hitm), same, object FROM pair"
-            " GROUP BY one, other, same, object"
-            " ORDER BY sum(hitm) DESC LIMIT ?1";
         sqlite3_stmt *row = NULL;
         if (strcmp(options->kind->name, "cacheline") != 0)
                 return 0;
-        int code = statement_prepare(db, sql, &row, diag);
+        int code = statement_prepare(db, sharing_sql, &row, diag);
         if (code)
                 return code;
         sqlite3_bind_int(row, 1, PAIRS_SHOWN);
-        while ((code = statement_next(db, row, diag)) > 0) {
-                say_pair(row, out);
-        }
+        while ((code = statement_next(db, row, diag)) > 0)
+                say_shared(row, out);
         sqlite3_finalize(row);
         return code;
 }

@@ -40,7 +40,7 @@ holds loads.db "ours|theirs" "SELECT field, other_field FROM sharing_pair_view
 "$MEMLAG" report --by cacheline --format json run.db >cachelines.json
 holds run.db "$(as_json 'sum(r["hitm"] for r in it["rows"])' <cachelines.json)" 'SELECT sum(hitm) FROM sharing_view'
 "$MEMLAG" report --by cacheline run.db >table || fail "no table"
-grep -q 'Part ours and theirs of counters' table || fail "nothing to part: $(cat table)"
+grep -q 'Put ours and theirs of counters on' table || fail "nothing to part: $(cat table)"
 
 # Of two elements with one name it says so once, with the samples of the other side.
 changed run.db twice.db "UPDATE sample SET addr = addr + 8 WHERE sample_id % 2 AND sample_id IN
@@ -48,7 +48,15 @@ changed run.db twice.db "UPDATE sample SET addr = addr + 8 WHERE sample_id % 2 A
 holds twice.db 2 "SELECT count(*) FROM sharing_pair_view
         WHERE field = 'ours' AND other_field = 'theirs'"
 "$MEMLAG" report --by cacheline twice.db >table || fail "no table"
-expect "advice on ours and theirs" "$(grep -c 'Part ours and theirs' table)" 1
+expect "advice on ours and theirs" "$(grep -c 'Put ours and theirs' table)" 1
+# Of elements with two fields in several lines too.
+changed run.db array.db "UPDATE sample SET addr = addr + 64 * (sample_id % 3) WHERE sample_id IN
+        (SELECT sample_id FROM attribution JOIN type_field USING (field_id) WHERE name IN ('ours', 'theirs'));
+        UPDATE attribution SET field_id = (SELECT field_id FROM type_field WHERE name = 'ours')
+        WHERE sample_id % 2 AND field_id = (SELECT field_id FROM type_field WHERE name = 'theirs')"
+holds array.db 1 "SELECT count(DISTINCT field || other_field) > 1 FROM sharing_pair_view WHERE object = 'counters'"
+"$MEMLAG" report --by cacheline array.db >table || fail "no table"
+expect "advice on an array" "$(grep -c 'of counters' table)" 1
 
 # Where no line has samples enough, the object has.
 changed run.db unjudged.db "UPDATE line_finding SET verdict = 'too-few-samples'"
