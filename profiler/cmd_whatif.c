@@ -219,15 +219,24 @@ static int plan_estimate(void *context, const char *fix)
                    : plan(planning->whatif, fix, planning->diag);
 }
 
-/* The user did not ask for this fix: without it the others are still tried. */
+/* Without an impossible fix, which counts in FAILED, the others are still tried. */
+static int plan_if_possible(struct whatif *whatif, const char *fix, size_t *failed,
+                            struct diag *diag)
+{
+        int rc = plan(whatif, fix, diag);
+        if (rc != -EINVAL && rc != -ENOENT && rc != -E2BIG)
+                return rc;
+        diag_printf(name, "not tried: %s", diag->text);
+        ++*failed;
+        return 0;
+}
+
+/* The user did not ask for this fix: that it is impossible is no failure. */
 static int plan_of_program(void *context, const char *fix)
 {
         struct planning *planning = context;
-        int rc = plan(planning->whatif, fix, planning->diag);
-        if (rc != -EINVAL && rc != -ENOENT && rc != -E2BIG)
-                return rc;
-        diag_printf(name, "not tried: %s", planning->diag->text);
-        return 0;
+        size_t ignored = 0;
+        return plan_if_possible(planning->whatif, fix, &ignored, planning->diag);
 }
 
 /* Pairs of fixes that need each other. With more bandwidth alone, latency limits loads;
@@ -294,7 +303,8 @@ static int try_asked(struct whatif *whatif, struct diag *diag)
 {
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < whatif->options->fix_count; i++)
-                rc = plan(whatif, whatif->options->fixes[i], diag);
+                rc = plan_if_possible(whatif, whatif->options->fixes[i], &whatif->failed,
+                                      diag);
         return rc == 0 ? carry_out(whatif, diag) : rc;
 }
 

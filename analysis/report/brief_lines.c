@@ -38,7 +38,8 @@ static size_t sum_of(const struct brief_lines *lines)
 {
         size_t sum = 0;
         for (size_t i = 0; i < lines->count; i++)
-                sum += lines->blocks[i].lines;
+                if (lines->blocks[i].rank != BRIEF_GAIN)
+                        sum += lines->blocks[i].lines;
         return sum;
 }
 
@@ -47,7 +48,7 @@ static struct brief_block *least_of(struct brief_lines *lines)
 {
         struct brief_block *least = NULL;
         for (size_t i = 1; i < lines->count; i++)
-                if (lines->blocks[i].lines &&
+                if (lines->blocks[i].lines && lines->blocks[i].rank != BRIEF_GAIN &&
                     (!least || lines->blocks[i].rank >= least->rank))
                         least = &lines->blocks[i];
         return least;

@@ -13,8 +13,8 @@ enum brief_rank {
         BRIEF_TIME,
         BRIEF_FIRST_PLACE,
         BRIEF_MORE,  /* the commands that show more */
+        BRIEF_GAIN,  /* of a fix that was tried: always shown, beside all others */
         BRIEF_STATE, /* what is missing of the run */
-        BRIEF_GAIN,
         BRIEF_REMEDY,
         BRIEF_MEASURED, /* whether the first run at full speed agrees */
         BRIEF_PLACE,
@@ -40,7 +40,7 @@ FILE *brief_begin(struct brief_lines *lines, enum brief_rank rank);
 int brief_end(struct brief_lines *lines);
 
 /* Prints the blocks in their order, without the least important ones if all have more
- * than MOST lines. */
+ * than MOST lines without the gains. */
 void brief_print(struct brief_lines *lines, size_t most, FILE *out);
 
 void brief_free(struct brief_lines *lines);

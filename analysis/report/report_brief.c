@@ -808,8 +808,7 @@ static int add_gain(void *context, const char *fix, const struct report_gain *ga
 {
         struct brief *brief = context;
         FILE *text;
-        int code = brief_block(brief, report_is_no_change(gain) ? BRIEF_NOTE : BRIEF_GAIN,
-                               &text);
+        int code = brief_block(brief, BRIEF_GAIN, &text);
         if (code)
                 return code;
         report_say_gain(text, fix, gain);

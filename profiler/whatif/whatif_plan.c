@@ -486,8 +486,9 @@ int whatif_plan_make(struct db *db, const struct whatif_target *target,
         "1)"
 #define TYPE_SQL "iif(type LIKE 'struct %', substr(type, 8), type)"
 
-/* An object's main type is the struct that most of its samples are of. An array of it is
- * worth taking apart if samples are of at most half of its members. */
+/* Huge pages fit all objects for which reports advise them, and other fixes the ?2 worst
+ * objects. An object's main type is the struct that most of its samples are of. An array
+ * of it is worth taking apart if samples are of at most half of its members. */
 /* clang-format off */
 static const char fitting_sql[] =
     "WITH member (type_id, members) AS MATERIALIZED ("
@@ -504,8 +505,6 @@ static const char fitting_sql[] =
     "  GROUP BY object_id),"
     " fitting (fix, stalled) AS ("
     "  SELECT CASE"
-    "   WHEN verdict IN ('tlb', 'page-faults') AND o.size_bytes >= 2 << 20"
-    "    THEN 'object:' || o.name || '=hugepages'"
     "   WHEN verdict = 'remote-memory' THEN 'object:' || o.name || '=local'"
     "   WHEN verdict = 'sharing' AND size % 64 <> 0"
     "    THEN 'type:' || " TYPE_SQL " || '=align(64)'"
@@ -518,9 +517,17 @@ static const char fitting_sql[] =
     "   END, stalled_ratio"
     "  FROM object_finding JOIN data_object AS o USING (object_id)"
     "  LEFT JOIN main USING (object_id)"
-    "  WHERE o.kind IN ('heap', 'global', 'mmap') AND stalled_ratio >= ?1)"
-    " SELECT fix FROM fitting WHERE fix IS NOT NULL GROUP BY fix"
-    " ORDER BY max(stalled) DESC, fix LIMIT ?2";
+    "  WHERE o.kind IN ('heap', 'global', 'mmap') AND stalled_ratio >= ?1),"
+    " huge (fix, stalled) AS ("
+    "  SELECT 'object:' || o.name || '=hugepages', stalled_ratio"
+    "  FROM object_finding JOIN data_object AS o USING (object_id)"
+    "  LEFT JOIN object_gain_finding USING (object_id)"
+    "  WHERE o.kind IN ('heap', 'global', 'mmap') AND o.size_bytes >= 2 << 20"
+    "  AND max(iif(verdict IN ('tlb', 'page-faults'), stalled_ratio, 0),"
+    "   coalesce(fault_ratio, 0), coalesce(gain_ratio, 0)) >= ?1)"
+    " SELECT fix FROM (SELECT * FROM huge UNION ALL SELECT * FROM ("
+    "  SELECT fix, max(stalled) AS most FROM fitting WHERE fix IS NOT NULL GROUP BY fix"
+    "  ORDER BY most DESC, fix LIMIT ?2)) GROUP BY fix ORDER BY max(stalled) DESC, fix";
 /* clang-format on */
 
 int whatif_each_object(struct db *db, double least, int count,
