@@ -9,9 +9,8 @@ memlag.causes = (() => {
     const SAMPLES = 0, COST = 1, STALLED = 2;
     const detail = (part) => (part === null || part === FAULTS ? "" : parts[part][1]);
 
-    /* The greatest stalled ratio that the samples allow (tally_stalled in tally.c). */
-    const highest = (stalled, event) =>
-        stalled + Z * Z * event / 2 + Z * Math.sqrt(event * stalled + Z * Z * event * event / 4);
+    /* The greatest stall time of samples without a stall (tally_stalled in tally.c). */
+    const highest = (event) => Z * Z * event;
 
     /* Sums by verdict of the values at KEY. */
     function byVerdict(sums, key) {
@@ -58,14 +57,15 @@ memlag.causes = (() => {
             sum.forEach((value, i) => { all[i] += value; });
         }
         const ratio = (value) => value / 1e9 / cycles;
-        const stalls = event > 0 && all[STALLED] / event >= limits.samples;
+        const stalls = event > 0 && all[STALLED] / event >= limits.stalls;
+        const known = event > 0 && (all[STALLED] > 0 || all[SAMPLES] >= limits.unstalled || ratio(highest(event)) < limits.hidden);
         const key = stalls ? STALLED : COST;
         const loadsStall = Math.max(0, ...byVerdict(sums, STALLED).values());
         if (ratio(faulted) >= limits.cost && faulted > loadsStall)
             return ["page-faults", null];
         if (all[SAMPLES] < limits.samples)
             return [all[SAMPLES] ? "too-few-samples" : "none", null];
-        if ((loads !== null && all[COST] * loads < limits.cost) || (event > 0 && ratio(all[STALLED]) < limits.cost && ratio(highest(all[STALLED], event)) < limits.hidden))
+        if ((loads !== null && all[COST] * loads < limits.cost) || (known && ratio(loadsStall) < limits.cost))
             return ["none", null];
         const verdict = greatest(byVerdict(sums, key));
         return [verdict, verdict === "cache" ? cacheLevel(sums, key) : null];

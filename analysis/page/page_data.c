@@ -288,10 +288,11 @@ static void write_parts_of_causes(FILE *out)
         putc(']', out);
         write_key(out, "limits", false);
         fprintf(out,
-                "{\"samples\":%" PRId64 ",\"cost\":%g,\"hidden\":%g,"
-                "\"cacheSamples\":%" PRId64 ",\"partUse\":%g}",
-                VERDICT_SAMPLES_MIN, VERDICT_COST_RATIO_MIN, VERDICT_HIDDEN_RATIO_MAX,
-                ORIGIN_SAMPLES_MIN, REPORT_PART_USE_MAX);
+                "{\"samples\":%" PRId64 ",\"stalls\":%g,\"cost\":%g,\"hidden\":%g,"
+                "\"unstalled\":%" PRId64 ",\"cacheSamples\":%" PRId64 ",\"partUse\":%g}",
+                VERDICT_SAMPLES_MIN, VERDICT_STALLS_MIN, VERDICT_COST_RATIO_MIN,
+                VERDICT_HIDDEN_RATIO_MAX, VERDICT_UNSTALLED_MIN, ORIGIN_SAMPLES_MIN,
+                REPORT_PART_USE_MAX);
 }
 
 static void write_advice(FILE *out)

@@ -49,6 +49,21 @@ TEST(few_samples_are_less_sure)
 {
         struct verdict_facts facts = two_causes(140, 100, 20);
         assert_false(verdict_certainty(&facts).sure);
+        /* Only ten of many samples stalled, and these decide. */
+        facts = two_causes(100, 0, 10000);
+        facts.stalls = 10;
+        assert_false(verdict_certainty(&facts).sure);
+}
+
+/* Stalls of 0.52 % of the cycles are near 0.5 %, which would be none. */
+TEST(stalls_near_the_least_cost_are_near_the_limit)
+{
+        struct verdict_facts facts = two_causes(100, 0, 10000);
+        facts.stalls_known = true;
+        facts.cycle_ratio = 0.0052 / 100;
+        struct certainty certainty = verdict_certainty(&facts);
+        assert_false(certainty.sure);
+        assert_int_equal(certainty.other, VERDICT_NONE);
 }
 
 TEST(a_cost_near_the_least_is_near_the_limit)

@@ -71,7 +71,22 @@ TEST(hidden_waits_are_none)
 {
         expect_verdict(VERDICT_DRAM_LATENCY, OF(100, 0.5), LATENCY_OF(CAUSE_DRAM, 1e5));
         expect_verdict(VERDICT_NONE, OF(100, 0.5), LATENCY_OF(CAUSE_DRAM, 1e5),
-                       .hidden = true);
+                       .stalls_known = true);
+}
+
+/* A verdict names one cause, and its stall time has to matter: 0.5 % of the cycles. */
+TEST(stalls_of_several_small_causes_are_none)
+{
+        struct verdict_facts facts = {.latencies = 100,
+                                      .stalls = 100,
+                                      .stalls_known = true,
+                                      .cost_ratio = 0.5,
+                                      .cycle_ratio = 1e-6};
+        facts.cause_retire_cycles[CAUSE_DRAM] = 4900;
+        facts.cause_retire_cycles[CAUSE_CACHE] = 4800;
+        assert_int_equal(verdict_of(&facts), VERDICT_NONE);
+        facts.cause_retire_cycles[CAUSE_DRAM] = 5100;
+        assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
 }
 
 /* Page faults need no samples: their cycles are compared with loads' stall cycles. */
@@ -452,12 +467,12 @@ TEST(the_cause_with_the_most_latency_decides)
 /* Most loads are L3's, but a faster DRAM would save more. */
 TEST(what_held_up_the_program_decides)
 {
-        struct verdict_facts facts = {OF(2000, 5), .stalls = 20};
+        struct verdict_facts facts = {OF(2000, 5), .stalls = 5};
         facts.cause_latency_cycles[CAUSE_CACHE] = 164e3;
         facts.cause_latency_cycles[CAUSE_DRAM] = 131e3;
         facts.cause_retire_cycles[CAUSE_CACHE] = 15e3;
         facts.cause_retire_cycles[CAUSE_DRAM] = 36e3;
         assert_int_equal(verdict_of(&facts), VERDICT_DRAM_LATENCY);
-        facts.stalls = 19.9; /* so few say little of what did */
+        facts.stalls = 4.9; /* so few say little of what did */
         assert_int_equal(verdict_of(&facts), VERDICT_CACHE);
 }

@@ -229,6 +229,8 @@ int thresholds_derive(struct db *db, const struct machine_facts *machine,
             {"fb_full_ratio", FB_FULL_RATIO, "ratio", rule},
             {"fb_short_ratio", FB_SHORT_RATIO, "ratio", rule},
             {"verdict_samples", (double)VERDICT_SAMPLES_MIN, "samples", rule},
+            {"verdict_stalls", VERDICT_STALLS_MIN, "samples", rule},
+            {"verdict_unstalled", (double)VERDICT_UNSTALLED_MIN, "samples", rule},
             {"verdict_hidden_ratio", VERDICT_HIDDEN_RATIO_MAX, "ratio", rule},
             {"verdict_cost_ratio", VERDICT_COST_RATIO_MIN, "ratio", rule},
         };

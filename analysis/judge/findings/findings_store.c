@@ -23,9 +23,10 @@ struct verdict_facts findings_facts(const struct tally *tally, const struct tall
         facts.bandwidth_untold |= input->without_waits;
         const struct share stalled =
             tally_stalled(tally, whole, input->loads_per_sample, loads_per_cycle(input));
-        facts.hidden = tally->retirements == tally->samples &&
-                       stalled.value < VERDICT_COST_RATIO_MIN &&
-                       stalled.high < VERDICT_HIDDEN_RATIO_MAX;
+        facts.stalls_known =
+            tally->retirements == tally->samples &&
+            (stalled.value > 0 || stalled.high < VERDICT_HIDDEN_RATIO_MAX ||
+             tally->retirements >= VERDICT_UNSTALLED_MIN);
         return facts;
 }
 

@@ -69,6 +69,15 @@ static void try_term(const struct verdict_facts *facts, enum verdict verdict, in
         certainty->other = other;
 }
 
+/* The sampling error. Page faults are counted: they can be sure without samples. */
+static double chance(const struct verdict_facts *facts, enum verdict verdict)
+{
+        double samples =
+            verdict_by_stalls(facts) ? facts->stalls : (double)facts->latencies;
+        double error = samples > 0 ? 2 / sqrt(samples) : 0;
+        return verdict == VERDICT_PAGE_FAULTS ? fmin(CERTAINTY_MARGIN_MAX, error) : error;
+}
+
 struct certainty verdict_certainty(const struct verdict_facts *facts)
 {
         struct certainty certainty = {CERTAINTY_MARGIN_MAX, VERDICT_COUNT, true};
@@ -77,8 +86,7 @@ struct certainty verdict_certainty(const struct verdict_facts *facts)
                 try_term(facts, verdict, term, true, &certainty);
                 try_term(facts, verdict, term, false, &certainty);
         }
-        double chance = facts->latencies > 0 ? 2 / sqrt((double)facts->latencies) : 0;
-        certainty.sure = certainty.margin >=
-                         fmax(CERTAINTY_MARGIN_SURE, fmin(CERTAINTY_MARGIN_MAX, chance));
+        certainty.sure =
+            certainty.margin >= fmax(CERTAINTY_MARGIN_SURE, chance(facts, verdict));
         return certainty;
 }

@@ -21,7 +21,7 @@ struct certainty {
 #define CERTAINTY_MARGIN_MAX  0.5
 
 /* The certainty of verdict_of(FACTS). Sampling error counts as two standard deviations of
- * a sum over n samples: 2 / sqrt(n). */
+ * a sum over n samples, or stalls if they decide: 2 / sqrt(n). */
 struct certainty verdict_certainty(const struct verdict_facts *facts);
 
 #endif

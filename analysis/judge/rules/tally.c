@@ -135,7 +135,7 @@ static double told_stalls(const struct tally *tally)
 
 bool tally_tells_stalls(const struct tally *tally)
 {
-        return told_stalls(tally) >= (double)VERDICT_SAMPLES_MIN;
+        return told_stalls(tally) >= VERDICT_STALLS_MIN;
 }
 
 /* Hits of a fill buffer (LFB) have no level: assume the levels of the requesting loads.

@@ -7,9 +7,12 @@
 #include <string.h>
 
 const int64_t VERDICT_SAMPLES_MIN = 20;
+const double VERDICT_STALLS_MIN = 5;
 const double VERDICT_COST_RATIO_MIN = 0.005;
 /* A few samples without a stall leave a range of that size in a run of milliseconds. */
 const double VERDICT_HIDDEN_RATIO_MAX = 0.02;
+/* If none of so many loads stalled, fewer than a twentieth of all do (Wilson, 95 %). */
+const int64_t VERDICT_UNSTALLED_MIN = 73;
 
 /* Fewer samples than for a verdict suffice for an origin if they agree. */
 const int64_t ORIGIN_SAMPLES_MIN = 5;
@@ -438,22 +441,28 @@ static enum cause greatest_cause(const double cycles[CAUSE_COUNT])
         return greatest;
 }
 
-/* Stall time shows the costly loads; the latencies of parallel loads overlap. With too
- * few stalls, latency replaces it. */
-static bool tells_stalls(const struct verdict_facts *facts)
+/* Share of the run's cycles that the loads of the costliest cause stalled. */
+static double greatest_stall(const struct verdict_facts *facts)
 {
-        return facts->stalls >= (double)VERDICT_SAMPLES_MIN;
+        return facts->cause_retire_cycles[greatest_cause(facts->cause_retire_cycles)] *
+               facts->cycle_ratio;
+}
+
+bool verdict_by_stalls(const struct verdict_facts *facts)
+{
+        return facts->stalls >= VERDICT_STALLS_MIN;
 }
 
 static enum verdict verdict_of_loads(const struct verdict_facts *facts)
 {
         if (facts->latencies < VERDICT_SAMPLES_MIN)
                 return VERDICT_TOO_FEW_SAMPLES;
-        if (facts->cost_ratio < VERDICT_COST_RATIO_MIN || facts->hidden)
+        if (facts->cost_ratio < VERDICT_COST_RATIO_MIN ||
+            (facts->stalls_known && greatest_stall(facts) < VERDICT_COST_RATIO_MIN))
                 return VERDICT_NONE;
         enum verdict verdict = verdict_of_cause(
-            greatest_cause(tells_stalls(facts) ? facts->cause_retire_cycles
-                                               : facts->cause_latency_cycles));
+            greatest_cause(verdict_by_stalls(facts) ? facts->cause_retire_cycles
+                                                    : facts->cause_latency_cycles));
         return verdict == VERDICT_DRAM_LATENCY && facts->bandwidth_untold ? VERDICT_DRAM
                                                                           : verdict;
 }
@@ -462,10 +471,8 @@ static enum verdict verdict_of_loads(const struct verdict_facts *facts)
  * time is a share of the run's cycles, as the stall time of loads is. */
 static bool faults_prevail(const struct verdict_facts *facts)
 {
-        double loads = 0;
-        for (int c = 0; c < CAUSE_COUNT; c++)
-                loads = fmax(loads, facts->cause_retire_cycles[c] * facts->cycle_ratio);
-        return facts->fault_ratio >= VERDICT_COST_RATIO_MIN && facts->fault_ratio > loads;
+        return facts->fault_ratio >= VERDICT_COST_RATIO_MIN &&
+               !(facts->fault_ratio <= greatest_stall(facts));
 }
 
 enum verdict verdict_of(const struct verdict_facts *facts)

@@ -157,9 +157,9 @@ struct verdict_facts {
         /* Estimated latency of all loads over the run's cycles: the upper limit of their
          * cost. NAN if the period is not known. */
         double cost_ratio;
-        /* Other work hides the loads: their stall time is below the least cost, and its
-         * range ends below VERDICT_HIDDEN_RATIO_MAX. */
-        bool hidden;
+        /* Each sample has its stall time. If no load stalled, the samples are many enough
+         * to show that few loads do. */
+        bool stalls_known;
         /* Share of the run's cycles per cycle of cause_retire_cycles; NAN if not known.
          */
         double cycle_ratio;
@@ -171,10 +171,16 @@ struct verdict_facts {
 
 extern const int64_t VERDICT_SAMPLES_MIN;
 extern const int64_t ORIGIN_SAMPLES_MIN;
+extern const double VERDICT_STALLS_MIN;
 extern const double VERDICT_COST_RATIO_MIN;
 extern const double VERDICT_HIDDEN_RATIO_MAX;
+extern const int64_t VERDICT_UNSTALLED_MIN;
 
 enum verdict verdict_of(const struct verdict_facts *facts);
+
+/* Whether stall time decides between the causes. It shows the costly loads, while the
+ * latencies of parallel loads overlap. With too few stalls, latency replaces it. */
+bool verdict_by_stalls(const struct verdict_facts *facts);
 
 /* The verdict on samples that all have CAUSE. */
 enum verdict verdict_of_cause(enum cause cause);
