@@ -60,8 +60,9 @@ MOST = 0.5
 SEVERAL = "several"
 # Costs overlap: a verdict is right if its own cost saves nearly as much as the best.
 NEARLY = 0.8
-# A line for which no fix saves this share of the cycles has the verdict none.
-LEAST_GAIN = 0.02
+# A line for which no fix saves this share of the cycles has the verdict none: as the judge's
+# verdict_cost_ratio.
+LEAST_GAIN = 0.005
 LEAST_STALLED, LEAST_SAMPLES = 0.05, 20
 
 Program = collections.namedtuple("Program", "name loop numbers function settings")
