@@ -66,8 +66,10 @@ static int measure_intervals(struct analysis *a, struct diag *diag)
                                                  a->machine.clock_mhz);
         const double cache_cycles =
             thresholds_of_machine(&a->machine).cache_latency_cycles;
+        const double dram_ns =
+            a->machine.dram_latency_cycles * 1000 / a->machine.clock_mhz;
         int code = interval_samples_read(a->db, series, a->loads_per_sample, cache_cycles,
-                                         a->metrics, &a->remote_cycles, diag);
+                                         dram_ns, a->metrics, &a->remote_cycles, diag);
         for (size_t i = 0; i < series->count; i++)
                 interval_limit_stalls(&a->metrics[i], a->machine.dram_latency_cycles);
         return code;
@@ -81,8 +83,8 @@ static int store_intervals(struct analysis *a, struct diag *diag)
             "INSERT INTO interval (interval_id, start_ns, end_ns, lmrl_cycles,"
             " l1_miss_latency_cycles, fb_full_ratio, active_cores, read_gbs, write_gbs,"
             " stall_ratio, memory_stall_ratio, bandwidth_stall_ratio, l2_stall_ratio,"
-            " beyond_l2_stall_ratio, l3_stall_ratio, dram_stall_ratio)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " beyond_l2_stall_ratio, l3_stall_ratio, dram_stall_ratio, busy_ratio)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &insert, diag);
         const struct interval_series *series = &a->counters.series;
         for (size_t i = 0; code == 0 && i < series->count; i++) {
@@ -103,6 +105,7 @@ static int store_intervals(struct analysis *a, struct diag *diag)
                 statement_bind_real(insert, 14, metrics->beyond_l2_stall_ratio);
                 statement_bind_real(insert, 15, metrics->l3_stall_ratio);
                 statement_bind_real(insert, 16, metrics->dram_stall_ratio);
+                statement_bind_real(insert, 17, 1 - metrics->idle_part);
                 code = statement_run(a->db, insert, diag);
         }
         sqlite3_finalize(insert);

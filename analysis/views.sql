@@ -549,7 +549,8 @@ ORDER BY interval_id;
 -- machine whose peak of writes is not known has that of reads.
 CREATE VIEW utilisation_view (
         interval_id, start_ns, end_ns, active_cores, saturating_cores, peak_gbs,
-        read_use_ratio, write_use_ratio, use_ratio, peak_write_gbs) AS
+        read_use_ratio, write_use_ratio, use_ratio, peak_write_gbs, busy_ratio,
+        busy_use_ratio) AS
 WITH core_peak AS MATERIALIZED (
         SELECT rtrim(key, '0123456789') AS peak,
                CAST(replace(key, rtrim(key, '0123456789'), '') AS INTEGER) AS cores,
@@ -561,7 +562,7 @@ peaked AS (
                          WHERE peak = 'dram_bandwidth_gbs_'
                          AND cores < max(active_cores, 0.5) + 1),
                         (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs'))
-                       AS peak_gbs,
+                       AS peak_gbs, min(read_gbs, write_gbs) AS both_gbs,
                coalesce((SELECT max(gbs) FROM core_peak
                          WHERE peak = 'dram_write_bandwidth_gbs_'
                          AND cores < max(active_cores, 0.5) + 1),
@@ -572,16 +573,20 @@ SELECT
         interval_id, start_ns, end_ns, active_cores,
         (SELECT value FROM machine WHERE key = 'saturating_cores'), peak_gbs,
         read_gbs / peak_gbs, write_gbs / coalesce(known_write_gbs, peak_gbs),
-        max((read_gbs + write_gbs) / peak_gbs,
-            write_gbs / coalesce(known_write_gbs, peak_gbs)),
-        coalesce(known_write_gbs, peak_gbs)
-FROM peaked
+        use_ratio, coalesce(known_write_gbs, peak_gbs),
+        -- Stores and prefetches have traffic that no sample waited for.
+        max(busy_ratio, min(use_ratio, 1)),
+        min(use_ratio / coalesce(busy_ratio, 1), max(use_ratio, 1))
+FROM (SELECT *, max((read_gbs + write_gbs) / peak_gbs,
+                    both_gbs / coalesce(known_write_gbs, peak_gbs)
+                            + (write_gbs - both_gbs) / peak_gbs) AS use_ratio FROM peaked)
 ORDER BY interval_id;
 
--- What limited each phase, in figures: means over time of utilisation_view, stall_view.
+-- What limited each phase, in figures: means over time of utilisation_view, stall_view;
+-- busy_use_ratio over the time in which DRAM was busy.
 CREATE VIEW phase_limit_view (
         start_ns, end_ns, bound, duration_ns, active_cores, use_ratio, productive_ratio,
-        latency_ratio, bandwidth_ratio, other_stall_ratio) AS
+        latency_ratio, bandwidth_ratio, other_stall_ratio, busy_ratio, busy_use_ratio) AS
 SELECT min(i.start_ns), max(i.end_ns), i.bound, sum(length_ns),
        sum(u.active_cores * length_ns) / sum(iif(u.active_cores IS NULL, 0, length_ns)),
        sum(u.use_ratio * length_ns) / sum(iif(u.use_ratio IS NULL, 0, length_ns)),
@@ -591,7 +596,10 @@ SELECT min(i.start_ns), max(i.end_ns), i.bound, sum(length_ns),
        sum(bandwidth_ratio * length_ns)
                / sum(iif(bandwidth_ratio IS NULL, 0, length_ns)),
        sum(other_stall_ratio * length_ns)
-               / sum(iif(other_stall_ratio IS NULL, 0, length_ns))
+               / sum(iif(other_stall_ratio IS NULL, 0, length_ns)),
+       sum(u.busy_ratio * length_ns) / sum(iif(u.busy_ratio IS NULL, 0, length_ns)),
+       sum(u.use_ratio * length_ns) / sum(iif(u.use_ratio IS NULL, 0,
+                                              coalesce(u.busy_ratio, 1) * length_ns))
 FROM phase_interval_view
 JOIN (SELECT *, end_ns - start_ns AS length_ns FROM interval) AS i USING (interval_id)
 JOIN utilisation_view AS u USING (interval_id)

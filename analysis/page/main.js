@@ -58,10 +58,11 @@
         const short = sum(shortNs) / (end - begin);
         /* of the bandwidth, where it was short; NaN: not known */
         const used = sum((row) => shortNs(row) * row.used) / sum((row) => (row.used === null ? 0 : shortNs(row)));
+        const busy = sum((row) => shortNs(row) * row.busy) / sum(shortNs);
         return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
             : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
             + (data.time.some((row) => row.short !== null) ? short > 0
-                ? used < data.limits.partUse ? ` DRAM bandwidth was short at times in intervals that used ${memlag.percent(used)} of it on the average.`
+                ? used < data.limits.partUse ? ` DRAM bandwidth was short in bursts: for ${memlag.percent(busy)} of that time DRAM was busy, and ${memlag.percent(used / busy)} of its bandwidth was used.`
                     : ` DRAM bandwidth was short for ${memlag.percent(short)} of the time.` : " DRAM bandwidth was not short." : "");
     }
 

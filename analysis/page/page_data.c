@@ -88,6 +88,8 @@ static const struct table tables[] = {
              " round(max(peak_gbs), 2) AS peak_gbs, max(contended) AS contended,"
              " round(sum(use_ratio * ns) FILTER (WHERE contended = 1)"
              "  / sum(ns) FILTER (WHERE contended = 1 AND use_ratio IS NOT NULL), 3) AS used,"
+             " round(sum(coalesce(busy_ratio, 1) * ns) FILTER (WHERE contended = 1)"
+             "  / sum(ns) FILTER (WHERE contended = 1), 3) AS busy,"
              " round(sum(contended * ns) * 1.0 / sum(ns), 3) AS short, b.bound AS bound"
              " FROM part JOIN bounds AS b USING (part) GROUP BY part ORDER BY part"},
     {"files", "SELECT file_id, path FROM page_file ORDER BY file_id"},

@@ -110,6 +110,7 @@ struct report_summary {
         double contended_time_share;
         double short_time_share; /* contended or saturated */
         double contended_use;    /* mean share of the peak used there; NAN: unknown */
+        double contended_busy;   /* share of the time there with DRAM traffic */
         double left_share; /* least bandwidth left in other intervals; NAN: unknown */
         double contended_lmrl_cycles; /* mean; NAN without such intervals */
         double other_lmrl_cycles;

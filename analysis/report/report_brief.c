@@ -108,13 +108,14 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
 static void say_short(FILE *text, const struct report_summary *summary)
 {
         if (report_short_in_part(summary)) {
-                fprintf(text, " DRAM bandwidth was short at times in %" PRId64 " of ",
+                fprintf(text, " DRAM bandwidth was short in bursts in %" PRId64 " of ",
                         summary->contended_intervals);
                 prose_counted(text, summary->intervals, "intervals");
                 fprintf(text,
-                        " (%.0f %% of it was used there; a shorter --interval "
-                        "shows when)",
-                        100 * summary->contended_use);
+                        ": for %.0f %% of their time DRAM was busy, and %.0f %% of its "
+                        "bandwidth was used",
+                        100 * summary->contended_busy,
+                        100 * summary->contended_use / summary->contended_busy);
         } else
                 fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
                         100 * summary->short_time_share);

@@ -43,7 +43,8 @@
 #define FB_FULL PERCENT("fb_full_ratio", "FB full")
 #define L1_MISS KNOWN("l1_miss_latency_cycles", "%.1f", "L1 miss")
 #define SHARES \
-        PERCENT("use_ratio", "used") \
+        PERCENT("busy_ratio", "busy") \
+        PERCENT("busy_use_ratio", "used") \
         PERCENT("productive_ratio", "work") \
         PERCENT("latency_ratio", "latency") \
         PERCENT("bandwidth_ratio", "bandwidth") \
@@ -314,39 +315,43 @@ static const struct report_kind kinds[] = {
     {
         .name = "interval",
         .of_all = true,
-        .rows_sql = "SELECT * FROM (SELECT * FROM interval_view ORDER BY contended DESC,"
-                    " lmrl_cycles DESC, interval_id LIMIT ?1) ORDER BY interval_id",
+        .rows_sql = "SELECT v.*, busy_ratio, busy_use_ratio FROM (SELECT * FROM interval_view ORDER BY"
+                    " contended DESC, lmrl_cycles DESC, interval_id LIMIT ?1) AS v"
+                    " JOIN utilisation_view USING (interval_id) ORDER BY interval_id",
         .table_sql =
             "SELECT interval_id AS interval, printf('%.3f', start_ns / 1e6)"
             " AS \"start ms\", printf('%.3f', end_ns / 1e6) AS \"end ms\"" LMRL L1_MISS
-            FB_FULL CORES BANDWIDTH
+            FB_FULL CORES BANDWIDTH PERCENT("busy_use_ratio", "used")
             ", CASE contended WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END"
             " AS contended, coalesce(" REPORT_BOUND("bound") ", '-') AS bound "
             "FROM (SELECT * FROM interval_view ORDER BY contended DESC, lmrl_cycles DESC,"
             " interval_id LIMIT ?1) JOIN (SELECT interval_id, other_stall_ratio FROM stall_view)"
+            " USING (interval_id) JOIN (SELECT interval_id, busy_use_ratio FROM utilisation_view)"
             " USING (interval_id) ORDER BY interval_id",
-        .alignment = "rrrrrrrrrll",
+        .alignment = "rrrrrrrrrrll",
         .legend =
             "LMRL: mean cycles of loads that missed L1 or waited for a requested line; L1 miss: "
             "the same per L1 miss; FB full: share of the cycles in which a request waited for "
-            "a fill buffer; cores: how many waited for memory; read, write: of DRAM, in GB/s",
+            "a fill buffer; cores: how many waited for memory; read, write: of DRAM, in GB/s; "
+            "used: share of the DRAM bandwidth while DRAM was busy",
     },
     {
         .name = "phase",
         .of_all = true,
         .rows_sql = "SELECT p.*, duration_ns, active_cores, use_ratio, productive_ratio,"
-                    " latency_ratio, bandwidth_ratio, other_stall_ratio, phase" PHASES,
+                    " latency_ratio, bandwidth_ratio, other_stall_ratio, phase, busy_ratio,"
+                    " busy_use_ratio" PHASES,
         .table_sql =
             "SELECT phase, printf('%.3f', start_ns / 1e6) AS \"start ms\","
             " printf('%.3f', p.end_ns / 1e6) AS \"end ms\","
             " coalesce(" REPORT_BOUND("p.bound") ", '-') AS bound" LMRL BANDWIDTH SHARES PHASES,
-        .alignment = "rrrlrrrrrrrr",
+        .alignment = "rrrlrrrrrrrrr",
         .legend =
-            "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; used: "
-            "share of the DRAM bandwidth that the waiting cores can reach; work: share of the "
-            "cycles that executed; latency: share that stalled for it; bandwidth: while buffers or "
-            "DRAM were full; other: the rest "
-            "(the kernel, L1, stores, translation, arithmetic)",
+            "phases: neighbouring intervals with one bound; read, write: of DRAM, in GB/s; busy: "
+            "share of the time with DRAM traffic; used: share of the DRAM bandwidth of so many "
+            "cores in that time; work: share of the cycles that executed; latency, bandwidth: "
+            "stalled for these (full buffers count as bandwidth); other: the rest (the kernel, L1, "
+            "stores, translation, arithmetic)",
     },
 };
 /* clang-format on */

@@ -22,7 +22,7 @@ static void say_contended(FILE *text, const struct report_summary *summary)
             "bandwidth was short there%s: loads that missed L1 waited %.0f cycles on the "
             "average (LMRL)",
             100 * summary->contended_time_share,
-            report_short_in_part(summary) ? " at times" : "",
+            report_short_in_part(summary) ? " in bursts" : "",
             summary->contended_lmrl_cycles);
         if (!isnan(summary->other_lmrl_cycles))
                 fprintf(text, ", %.0f in the other intervals",

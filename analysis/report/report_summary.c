@@ -54,10 +54,13 @@ static const char interval_sql[] =
     " avg(lmrl_cycles) FILTER (WHERE contended = 0),"
     " count(*) FILTER (WHERE bound = 'bandwidth' AND contended IS NOT 1),"
     " 1 - (SELECT max(use_ratio) FROM utilisation_view JOIN interval USING (interval_id)"
-    "      WHERE bound IS NOT 'bandwidth'),"
+    "      WHERE bound IS NOT 'bandwidth' AND contended IS NOT 1),"
     " (SELECT sum(use_ratio * (u.end_ns - u.start_ns)) / sum(u.end_ns - u.start_ns)"
     "  FROM utilisation_view AS u JOIN interval USING (interval_id)"
     "  WHERE contended = 1 AND use_ratio IS NOT NULL),"
+    " (SELECT sum(coalesce(u.busy_ratio, 1) * (u.end_ns - u.start_ns))"
+    "   / sum(u.end_ns - u.start_ns) FROM utilisation_view AS u"
+    "  JOIN interval USING (interval_id) WHERE contended = 1),"
     " coalesce(1.0 * sum(end_ns - start_ns) FILTER (WHERE contended = 1"
     "   OR bound = 'bandwidth') / sum(end_ns - start_ns), 0)"
     " FROM interval_view";
@@ -150,7 +153,8 @@ static int take_intervals(void *context, sqlite3_stmt *row)
         summary->saturated_intervals = sqlite3_column_int64(row, 6);
         summary->left_share = real_or_nan(row, 7);
         summary->contended_use = real_or_nan(row, 8);
-        summary->short_time_share = sqlite3_column_double(row, 9);
+        summary->contended_busy = real_or_nan(row, 9);
+        summary->short_time_share = sqlite3_column_double(row, 10);
         return 0;
 }
 

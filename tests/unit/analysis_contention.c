@@ -315,11 +315,17 @@ TEST(gaps_between_bursts_are_idle)
                 bursts[i] = i / EACH * 100000 + i % EACH * 1000;
                 even[i] = (int64_t)i * 1000000 / COUNT;
         }
-        assert_near(idle_part(bursts, COUNT, 0, 1000000), 0.7, 0.011);
-        assert_near(idle_part(even, COUNT, 0, 1000000), 0, 1e-9);
-        assert_true(isnan(idle_part(even, 19, 0, 1000000)));
+        assert_near(idle_part(bursts, COUNT, 0, 1000000, NAN), 0.7, 0.011);
+        assert_near(idle_part(even, COUNT, 0, 1000000, NAN), 0, 1e-9);
+        assert_true(isnan(idle_part(even, 19, 0, 1000000, NAN)));
+        /* Six threads in step: their samples overlap in DRAM. */
+        for (int i = 0; i < COUNT; i++)
+                even[i] = i / 6 * 20000 + i % 6;
+        assert_near(idle_part(even, COUNT, 0, 1000000, 100), 0, 1e-9);
+        for (int i = 0; i < COUNT; i++)
+                even[i] = (int64_t)i * 1000000 / COUNT;
         /* Samples of other threads may have times in a neighbouring interval. */
-        assert_near(idle_part(even, COUNT, 100000, 900000), 0, 1e-9);
+        assert_near(idle_part(even, COUNT, 100000, 900000, NAN), 0, 1e-9);
 }
 
 /* 30 of 100 GB/s and loads of twice the idle latency. Bandwidth is short only if all
@@ -342,6 +348,18 @@ TEST(phases_shorter_than_the_interval_count_while_they_last)
                                                    .idle_part = cases[i].idle_part};
                 assert_int_equal(contended_on(&machine, IDLE, m), cases[i].answer);
         }
+}
+
+/* Bursts of 3 of 100 GB/s in all: bandwidth bounds the interval only if it stalls. */
+TEST(short_bursts_do_not_bound_an_interval_that_computes)
+{
+        struct interval_metrics m = {.used_cores = 6,
+                                     .read_gbs = 3,
+                                     .memory_stall_ratio = 0.03,
+                                     .bandwidth_stall_ratio = 0.01};
+        assert_int_equal(bound_on(&machine, ANSWER_YES, m), BOUND_COMPUTE);
+        m.memory_stall_ratio = 0.3;
+        assert_int_equal(bound_on(&machine, ANSWER_YES, m), BOUND_BANDWIDTH);
 }
 
 /* Half of the lines take 400 cycles on an idle memory, the others 200. */

@@ -26,7 +26,8 @@ static int64_t bounded(int64_t time_ns, int64_t start_ns, int64_t end_ns)
         return time_ns < start_ns ? start_ns : time_ns > end_ns ? end_ns : time_ns;
 }
 
-double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_t end_ns)
+double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_t end_ns,
+                 double latency_ns)
 {
         if (count < (size_t)VERDICT_SAMPLES_MIN || end_ns <= start_ns)
                 return NAN;
@@ -34,15 +35,18 @@ double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_
         if (!gaps)
                 return NAN;
         int64_t before = start_ns;
+        size_t apart = 0;
         for (size_t i = 0; i <= count; i++) {
                 int64_t time =
                     i < count ? bounded(times_ns[i], start_ns, end_ns) : end_ns;
-                gaps[i] = time - before;
+                if ((double)(time - before) <= latency_ns)
+                        continue;
+                gaps[apart++] = time - before;
                 before = time;
         }
-        qsort(gaps, count + 1, sizeof(*gaps), compare_int64);
-        double limit = IDLE_GAPS * (double)gaps[(count + 1) / 2], idle = 0;
-        for (size_t i = count + 1; i-- > 0 && (double)gaps[i] > limit;)
+        qsort(gaps, apart, sizeof(*gaps), compare_int64);
+        double limit = apart ? IDLE_GAPS * (double)gaps[apart / 2] : 0, idle = 0;
+        for (size_t i = apart; i-- > 0 && (double)gaps[i] > limit;)
                 idle += (double)gaps[i];
         free(gaps);
         return idle / (double)(end_ns - start_ns);
@@ -52,7 +56,7 @@ double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_
 struct reading {
         const struct interval_series *series;
         struct interval_metrics *metrics;
-        double loads_per_sample, cache_latency_cycles;
+        double loads_per_sample, cache_latency_cycles, dram_latency_ns;
         size_t at; /* index in series */
         int64_t *times_ns;
         size_t count, capacity; /* of times_ns: samples that waited for DRAM */
@@ -74,8 +78,8 @@ static void finish_interval(struct reading *reading)
         struct interval_metrics *metrics = &reading->metrics[reading->at];
         size_t count = reading->count;
         bool tells = reading->dram >= (size_t)VERDICT_SAMPLES_MIN;
-        metrics->idle_part =
-            idle_part(reading->times_ns, count, interval->start_ns, interval->end_ns);
+        metrics->idle_part = idle_part(reading->times_ns, count, interval->start_ns,
+                                       interval->end_ns, reading->dram_latency_ns);
         metrics->remote_part =
             tells ? (double)reading->remote / (double)reading->dram : 0;
         if (reading->retirements >= VERDICT_SAMPLES_MIN)
@@ -177,13 +181,14 @@ static const char sql_of_samples[] =
 
 int interval_samples_read(struct db *db, const struct interval_series *series,
                           double loads_per_sample, double cache_latency_cycles,
-                          struct interval_metrics *metrics, double *remote_cycles,
-                          struct diag *diag)
+                          double dram_latency_ns, struct interval_metrics *metrics,
+                          double *remote_cycles, struct diag *diag)
 {
         struct reading reading = {.series = series,
                                   .metrics = metrics,
                                   .loads_per_sample = loads_per_sample,
-                                  .cache_latency_cycles = cache_latency_cycles};
+                                  .cache_latency_cycles = cache_latency_cycles,
+                                  .dram_latency_ns = dram_latency_ns};
         for (size_t i = 0; i < series->count; i++) {
                 metrics[i].idle_part = NAN;
                 metrics[i].dram_sample_cycles = NAN;

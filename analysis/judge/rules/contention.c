@@ -234,6 +234,14 @@ static bool is_held_up(const struct interval_metrics *metrics)
         return !(metrics->memory_stall_ratio < FB_SHORT_RATIO);
 }
 
+/* Contention in bursts that hardly stall the interval does not bound it. */
+static bool is_in_short_bursts(const struct interval_metrics *metrics,
+                               const struct thresholds *thresholds)
+{
+        return metrics->read_gbs + metrics->write_gbs <= thresholds->bandwidth_gbs &&
+               !is_held_up(metrics);
+}
+
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,
                           const struct thresholds *thresholds)
 {
@@ -243,7 +251,7 @@ enum bound interval_bound(const struct interval_metrics *metrics, enum answer co
                 return BOUND_BANDWIDTH;
         if (is_kernel_bound(metrics))
                 return BOUND_KERNEL;
-        if (contended == ANSWER_YES)
+        if (contended == ANSWER_YES && !is_in_short_bursts(metrics, thresholds))
                 return BOUND_BANDWIDTH;
         if (is_short_of_buffers(metrics))
                 return contended == ANSWER_NO ? BOUND_IN_CORE : BOUND_UNKNOWN;
