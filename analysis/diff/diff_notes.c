@@ -20,15 +20,15 @@ static const struct {
         const char *means; /* consequence for the comparison; NULL: none */
 } settings[] = {
     {"command", "command", NULL},
-    {"cpu", "processor", "a cycle of one is not that of the other"},
-    {"source", "source", "the two see other loads"},
-    {"sim_set", "parameters of the model", "the program is not all that changed"},
-    {"sim_detail", "detail of the model", "the program is not all that changed"},
-    {"sim_prefetch", "prefetchers of the model", "the program is not all that changed"},
+    {"cpu", "processor", "their cycles are not comparable"},
+    {"source", "source", "they sample different loads"},
+    {"sim_set", "parameters of the model", "not only the program changed"},
+    {"sim_detail", "detail of the model", "not only the program changed"},
+    {"sim_prefetch", "prefetchers of the model", "not only the program changed"},
     {"ldlat_cycles", "least latency that was sampled",
-     "what is stalled by loads between the two is in one only"},
-    {"period_loads", "loads for a sample", "figures are scaled by it"},
-    {"frequency_hz", "frequency of samples", "figures are scaled by it"},
+     "stalls of loads between the two are in one only"},
+    {"period_loads", "loads per sample", "figures are scaled"},
+    {"frequency_hz", "frequency of samples", "figures are scaled"},
     {"interval_ns", "length of intervals, ns", NULL},
 };
 
@@ -119,9 +119,9 @@ static int note_setting(struct diff_notes *notes, const struct compared *compare
         if (differ)
                 code = leave_differing(&one, &other);
         if (differ && !code)
-                code = note(notes, "Not alike: %s: %s %s, %s %s%s%s.", settings[i].name,
-                            one, compared->one_is, other, compared->other_is,
-                            means ? "; " : "", means ?: "");
+                code = note(notes, "The recordings differ in %s: %s %s, %s %s%s%s.",
+                            settings[i].name, one, compared->one_is, other,
+                            compared->other_is, means ? "; " : "", means ?: "");
         free(one);
         free(other);
         return code;
@@ -145,10 +145,9 @@ static int note_missing(struct diff_notes *notes, const struct diff_side *side)
                     note(notes, "%s is not whole: its figures are of a part of the run.",
                          name);
         else if (!code && summary->lost > 0)
-                code = note(notes,
-                            "%s lost %" PRId64
-                            " records: the rows of these have too little.",
-                            name, summary->lost);
+                code =
+                    note(notes, "%s lost %" PRId64 " records: its rows have too little.",
+                         name, summary->lost);
         free(name);
         return code;
 }
@@ -231,8 +230,8 @@ static int note_builds(struct diff_notes *notes, const struct diff_side *side,
         char *other_is = text_printable(other->file, strlen(other->file));
         if (!one_is || !other_is ||
             note(notes,
-                 "Not alike: builds within a side: %s, of %s and %s; lines of the two "
-                 "are joined by number, which may be of other lines.",
+                 "The recordings of a side differ in the build of %s: %s and %s. Their "
+                 "lines are joined by number, which may be wrong.",
                  names, one_is, other_is))
                 code = diag_no_memory(diag);
         free(one_is);
@@ -269,14 +268,15 @@ static int note_nameless(struct diff_notes *notes, const struct compared *compar
                 return 0;
         char *name = statement_printable(row, 0);
         char *file = text_printable(compared->one->file, strlen(compared->one->file));
-        int code = name && file
-                       ? note(notes,
-                              "Not alike: %s has no %s %s: its rows are not those %s. "
-                              "'memlag symbolize %s' finds them where the recorded file "
-                              "and its debug information are.",
-                              name, functions ? "names" : "lines", compared->one_is,
-                              compared->other_is, file)
-                       : -ENOMEM;
+        int code =
+            name && file
+                ? note(notes,
+                       "%s has no %s %s, so its rows match none %s. 'memlag "
+                       "symbolize %s' finds them if the recorded file and its debug "
+                       "information are there.",
+                       name, functions ? "names" : "lines", compared->one_is,
+                       compared->other_is, file)
+                : -ENOMEM;
         free(name);
         free(file);
         return code;
@@ -347,17 +347,15 @@ static int note_unjoined(struct diff_notes *notes, const struct diff *diff,
         char *name = text_printable(raw, strlen(raw));
         int code = name ? 0 : -ENOMEM;
         if (!code && diff->unjoined_count > 1)
-                code =
-                    note(notes,
-                         "Not joined: functions of %zu names, such as %s, of which not "
-                         "as many were sampled before as after.",
-                         diff->unjoined_count, name);
+                code = note(notes,
+                            "Not matched: functions of %zu names, such as %s. Different "
+                            "numbers of them were sampled before and after.",
+                            diff->unjoined_count, name);
         else if (!code)
-                code =
-                    note(notes,
-                         "Not joined: functions of the name of %s, of which not as many "
-                         "were sampled before as after.",
-                         name);
+                code = note(notes,
+                            "Not matched: functions of the name %s. Different numbers of "
+                            "them were sampled before and after.",
+                            name);
         free(name);
         return code ? diag_no_memory(diag) : 0;
 }

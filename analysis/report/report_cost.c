@@ -161,7 +161,7 @@ static void say_known_cost(FILE *text, const struct report_summary *summary)
                 say_without_execution(text, summary);
                 say_turns(text, summary);
         }
-        if (latency_is_known(summary)) {
+        if (latency_is_known(summary) && summary->latency_per_cycle >= 1) {
                 putc(' ', text);
                 say_latency(text, summary);
         }
@@ -228,15 +228,15 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         int code = statement_first(db, sql, &row, diag);
         char *line = code > 0 ? statement_printable(row, 0) : NULL;
         if (code > 0)
-                fprintf(
-                    text,
-                    " In at least %.1f%% of the cycles the program waited not for such "
-                    "loads%s%s, but for chains of other instructions, such as dependent "
-                    "additions%s: faster memory does not shorten these.",
-                    100 * ratio, line ? ", most of which are at " : "", line ? line : "",
-                    report_predicts_branches(summary)
-                        ? ", or for wrongly predicted branches"
-                        : "");
+                fprintf(text,
+                        " For at least %.1f%% of the cycles it waited for other "
+                        "instructions, "
+                        "such as dependent additions%s%s%s. Faster memory does not help "
+                        "there.",
+                        100 * ratio,
+                        report_predicts_branches(summary) ? " and mispredicted branches"
+                                                          : "",
+                        line ? ", beside the loads at " : "", line ? line : "");
         free(line);
         sqlite3_finalize(row);
         return code < 0 ? code : 0;

@@ -290,9 +290,9 @@ static const struct report_kind kinds[] = {
             "FROM line_use_view AS v WHERE" REPORT_CHOSEN "LIMIT ?1",
         .none = "No sample of the simulated PMU brought a cache line from beyond L2.",
         .alignment = "rrlllll",
-        .legend = "lines: samples that brought a cache line from beyond L2; used: of its 64 "
-                  "bytes, on the average, until it left L1 and L2; also used: other fields "
-                  "of the structure, and in how many of the lines that have them",
+        .legend = "lines: samples that brought a cache line from L3 or memory; used: mean bytes "
+                  "of its 64 that were accessed before it left L1 and L2; also used: other "
+                  "fields accessed there, with the share of their lines",
     },
     {
         .name = REPORT_CACHE_SIZES,
@@ -309,8 +309,8 @@ static const struct report_kind kinds[] = {
         .none = "No sample of the simulated PMU was of a line that L1 requested again.",
         .alignment = "rrrrrrrl",
         .legend = "lines: samples of lines that L1 requested again; L2, L3 and the sizes: "
-                  "the part that a fully associative LRU cache of that size lacks; fits in: "
-                  "the smallest that lacks at most 2 %",
+                  "miss ratio of a fully associative LRU cache of that size; fits in: the smallest "
+                  "with at most 2 % misses",
     },
     {
         .name = "interval",

@@ -282,10 +282,9 @@
 #define REPORT_ALLOCATED_SHARE(column) \
         " iif(first," REPORT_SHARE(column) ", '') "
 #define REPORT_ALLOCATIONS_LEGEND \
-        "below each object the calls that allocated its blocks: the innermost function, " \
-        "and below it its callers, with figures where they differ from those above; " \
-        "samples: in blocks of this path; total: of all its blocks, one after the other; " \
-        "peak: the most that was live at once"
+        "below each object the function that allocated its blocks, and below that its " \
+        "callers, with figures where they differ; samples: in blocks of this path; total: of " \
+        "all its blocks, one after the other; peak: the most that was live at once"
 #define REPORT_ALLOCATIONS_BRIEF \
         "below each object the function that allocated its blocks, and below that its " \
         "callers, with figures where they differ; samples: in blocks of this path; total: of " \
@@ -364,9 +363,8 @@
         REPORT_FIELD_FIGURE(" iif(wide_samples, wide_samples, '-')", "wide")
 #define REPORT_FIELDS_LEGEND \
         "offset and size: bytes, in layout order; line: of 64 bytes, if the type begins " \
-        "at one; samples as in 2-9: 2, and at most 7 more of rows that name " \
-        "several fields; wide: more samples, of loads of several fields at once, each " \
-        "of which counts for the first of them"
+        "at one; 2-9 samples: 2, and up to 7 that may be of other fields; wide: more samples " \
+        "of loads that also read an earlier field and count for it"
 #define REPORT_FIELDS_BRIEF \
         "offset, size: bytes; line: of 64 bytes; 2-9 samples: 2, and up to 7 that may be of " \
         "other fields"

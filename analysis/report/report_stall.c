@@ -142,12 +142,10 @@ static void say_share_of_cycles(FILE *text, const struct report_summary *summary
 {
         fprintf(text, " (%.1f%% of the run's cycles", 100 * summary->stalled_ratio);
         if (!isnan(summary->held_up_ratio))
-                fprintf(text,
-                        ", %.1f%% without the slots in which the loads themselves "
-                        "retire: about the gain if no load waited%s",
+                fprintf(text, "; %.1f%% can be gained if no load waits%s",
                         100 * summary->held_up_ratio,
                         report_predicts_branches(summary)
-                            ? ", and wrong predictions before a load"
+                            ? " and no branch before a load is mispredicted"
                             : "");
         fputc(')', text);
 }
@@ -163,8 +161,7 @@ static void say_modelled_stalls(FILE *text, const struct report_summary *summary
                 say_share_of_cycles(text, summary);
         fputs("; ", text);
         report_say_lost(text, summary);
-        fputs(". A timer would find the program at these places. For causes record "
-              "without --freq.",
+        fputs(". A timer would show the same places. For causes record without --freq.",
               text);
 }
 
@@ -177,13 +174,13 @@ static void say_tracker(FILE *text, const struct report_summary *summary)
         double taken = (double)(summary->samples + summary->tracker_samples);
         double share = taken > 0 ? (double)summary->tracker_samples / taken : 0;
         if (share > TRACKER_SHARE_MIN && !summary->selection)
-                fprintf(
-                    text,
-                    " Another %" PRId64
-                    " samples (%.0f%% of all) were in memlag's heap tracker, and are "
-                    "in no row. It slowed the program. 'memlag record --no-heap' does "
-                    "without it, and without names of heap blocks.",
-                    summary->tracker_samples, 100 * share);
+                fprintf(text,
+                        " Another %" PRId64 " samples (%.0f%% of all) were in memlag's "
+                        "heap tracker, which slowed "
+                        "the program; they are in no row. 'memlag record --no-heap' "
+                        "leaves out "
+                        "the tracker and the names of heap blocks.",
+                        summary->tracker_samples, 100 * share);
 }
 
 void report_say_stalls(FILE *text, const struct report_summary *summary)
@@ -207,10 +204,11 @@ void report_say_stalls(FILE *text, const struct report_summary *summary)
         fprintf(text, " at loads and stores, %s; ",
                 report_duration(summary->stalled_s).text);
         report_say_lost(text, summary);
-        fputs(". A timer tells where the program waited, but not why: latencies, cache "
-              "levels and contention are not known, and loads that hit L1 may be among "
-              "these. For causes use pebs, ibs or sim.",
-              text);
+        fputs(
+            ". A timer shows where the program waited, not why: latencies, cache levels "
+            "and contention are unknown, and some loads may have hit L1. For causes use "
+            "pebs, ibs or sim.",
+            text);
         report_say_kernel_time(text, summary);
         say_tracker(text, summary);
 }

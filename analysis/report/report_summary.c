@@ -362,7 +362,7 @@ void report_print_provenance(FILE *out, const struct report_summary *summary)
         bool cache = strcmp(detail, "cache") == 0;
         bool branches = strcmp(detail, "branches") == 0;
         if (cache)
-                fputs(", caches only, without what waits for what", out);
+                fputs(", caches only: no load waits for a value", out);
         if (branches)
                 fputs(", with wrong paths and the front end", out);
         if (summary->without_prefetch)

@@ -96,17 +96,17 @@ static void print_without_waits(FILE *out, bool timed)
 {
         if (timed)
                 prose_wrapped(out,
-                              "With caches only no load waits for a value, so that this "
-                              "is not where the program's time goes: for that record "
-                              "with --sim-detail full.");
+                              "With --sim-detail cache no load waits for a value: these "
+                              "are not the places of the program's time. For those "
+                              "record with --sim-detail full.");
         else
                 prose_wrapped(
-                    out, "With caches only no load waits for a value. Where lines came "
-                         "from, misses of the TLB and traffic are the model's; times, "
-                         "latencies and shares of latency are those of loads that all "
-                         "run ahead. So what waited for DRAM is called dram, and not "
-                         "by what made it slow: for that and for times record with "
-                         "--sim-detail full.");
+                    out,
+                    "With --sim-detail cache no load waits for a value: cache levels, "
+                    "TLB misses and traffic are modelled, but all loads overlap, so "
+                    "times and latencies are too short. A wait for DRAM is called "
+                    "dram, whatever its cause. For causes and times record with "
+                    "--sim-detail full.");
 }
 
 /* Says why the calibration of the model or of the limits is poor. */

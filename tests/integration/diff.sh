@@ -60,7 +60,7 @@ done
 "$MEMLAG" diff before.db after.db >table || fail "no table"
 grep -q '^ *18\.0 M  *4\.50 M  *-13\.5 M .* better .* walk$' table || fail "table: $(cat table)"
 grep -q '^cycles  *72\.1 M  *72\.1 M  *1\.000$' table || fail "no cycles: $(cat table)"
-! grep -q 'Not alike' table || fail "alike recordings are not: $(cat table)"
+! grep -q 'recordings differ' table || fail "alike recordings are not: $(cat table)"
 "$MEMLAG" diff --format json before.db after.db >json
 expect "JSON" "$(as_json 'it["by"], it["after"]["file"], *[r["before"] for r in it["run"] if r["name"] == "cycles"],
         *[r["verdict"] for r in it["rows"] if r["function"] == "walk"]' <json)" "line after.db 72080000 better"
@@ -142,7 +142,7 @@ setting()
 }
 for key in command cpu ldlat_cycles period_loads sim_detail sim_prefetch sim_set; do
         setting $key 1000000
-        "$MEMLAG" diff before.db other.db | grep -q '^Not alike: .* before, 1000000 after' ||
+        "$MEMLAG" diff before.db other.db | grep -q '^The recordings differ in .* before, 1000000 after' ||
                 fail "nothing is said of another $key"
 done
 # A timer sample stands for a millisecond on a CPU, regardless of other programs.
@@ -171,7 +171,7 @@ call_cycles,cycles,500,2000,4"
 setting ldlat_cycles 1000000
 sqlite3 other.db "INSERT OR REPLACE INTO run VALUES ('state', 'recording')"
 "$MEMLAG" diff --format csv before.db other.db >out 2>err
-grep -q '^memlag diff: Not alike: least latency .* 1000000 after' err || fail "CSV loses notes: $(cat err)"
+grep -q '^memlag diff: The recordings differ in least latency .* 1000000 after' err || fail "CSV loses notes: $(cat err)"
 grep -q '^memlag diff: other.db is not whole' err || fail "CSV loses what is cut off: $(cat err)"
 sqlite3 other.db "UPDATE sample SET retire_latency_cycles = 1"
 "$MEMLAG" diff --format json --before before2.db --after other.db before.db after.db >json 2>err

@@ -50,7 +50,7 @@ expect "the first line of a changed model" "$(
 # If only caches are simulated, no load waits for a value: there is no statement about overlap.
 analyzed_change memlag.db caches.db "INSERT INTO run VALUES ('sim_detail', 'cache')"
 "$MEMLAG" report -v caches.db | tr '\n' ' ' >caches
-for words in "caches only, without what waits for what" "Contention: not known with caches only" "97% dram," \
+for words in "caches only: no load waits for a value" "Contention: not known with caches only" "97% dram," \
         "verdict not given: dram-contention and in-core"; do
         says "$words" caches
 done
