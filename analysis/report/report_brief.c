@@ -86,8 +86,8 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                         100 * summary->fault_ratio, summary->memory_samples);
         else if (waits_have_faults(summary))
                 fprintf(text,
-                        "Waits for memory took %.1f %% of the cycles: stalls of loads "
-                        "and stores %.1f %%, page faults %.1f %%.",
+                        "Waits for memory took %.1f %% of the cycles: loads and stores "
+                        "%.1f %%, page faults %.1f %%.",
                         100 * (summary->loads_stalled_ratio + summary->fault_ratio),
                         100 * summary->loads_stalled_ratio, 100 * summary->fault_ratio);
         else if (summary->loads_stalled_ratio <= 1)
@@ -117,7 +117,7 @@ static void say_short(FILE *text, const struct report_summary *summary)
                         100 * summary->contended_busy,
                         100 * summary->contended_use / summary->contended_busy);
         } else
-                fprintf(text, " DRAM bandwidth was short for %.0f %% of the time",
+                fprintf(text, " DRAM bandwidth was short for %.0f %% of the elapsed time",
                         100 * summary->short_time_share);
 }
 

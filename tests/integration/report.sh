@@ -291,7 +291,7 @@ cp memlag.db "it's a recording.db"
 "$MEMLAG" report --summary "it's a recording.db" | tail -1 | sed 's/^More: memlag report //; s/ \[.*//' >word
 expect "the quoted name" "$(eval "printf %s $(cat word)")" "it's a recording.db"
 # An interval that is contended in its busy part is not short of bandwidth for all of its time.
-for used in 1:'in bursts' 0.2:'in bursts' 0.9:'for 100 % of the time'; do
+for used in 1:'in bursts' 0.2:'in bursts' 0.9:'for 100 % of the elapsed'; do
         changed memlag.db part.db "UPDATE interval SET contended = 1, write_gbs = 0, active_cores = NULL,
                 read_gbs = ${used%%:*} * (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')
                         * iif(${used%%:*} = 1 AND interval_id > 0, 0, 1)"
