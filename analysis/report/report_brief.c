@@ -103,6 +103,8 @@ static void say_waiting(FILE *text, const struct report_summary *summary)
                         "On average %.1f slow loads were outstanding at a time; how long "
                         "they stalled the program is not known.",
                         summary->latency_per_cycle);
+        if (isnan(summary->loads_stalled_ratio) && !samples_are_few(summary))
+                fputs(" Shares below are of the latency.", text);
 }
 
 static void say_short(FILE *text, const struct report_summary *summary)

@@ -67,16 +67,16 @@ static void say_judgement(FILE *text, sqlite3_stmt *row, bool timed)
         const bool confirmed = (double)shared >= SHARED_MIN * (double)compared;
         const bool other_order = sqlite3_column_type(row, 2) != SQLITE_NULL &&
                                  sqlite3_column_double(row, 2) < RANK_CORRELATION_MIN;
-        fprintf(text, "Measured: the %s have %" PRId64 " of the ",
-                timed ? "model's first ten lines" : "ten lines that stall most", shared);
+        fprintf(text, "Measured: %" PRId64 " of the ", shared);
         prose_counted(text, compared, "hottest lines");
-        fputs(!confirmed ? ": go by column \"measured\" (memlag report), and trust a "
-                           "cause only at a line with time there"
-              : is_far_off(row) ? ": trust the model's lines"
-              : other_order ? ", in another order: trust the model's causes, and column "
-                              "\"measured\" (memlag report) for the order"
-                            : ": trust the model's lines and causes",
-              text);
+        fprintf(text, " are among the %s%s",
+                timed ? "model's first ten" : "ten that stall most",
+                !confirmed ? ". Order lines by column \"measured\" (memlag report), and "
+                             "trust a cause only where that column shows time"
+                : is_far_off(row) ? ": trust the model's lines"
+                : other_order ? ", in another order: trust the model's causes, but order "
+                                "lines by column \"measured\" (memlag report)"
+                              : ": trust the model's lines and causes");
 }
 
 static void say_agreement(FILE *text, sqlite3_stmt *row)

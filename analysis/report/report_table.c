@@ -85,8 +85,8 @@ static void print_selection(FILE *out, const struct report_summary *summary)
         if (summary->selection &&
             asprintf(&text,
                      "Selected: %" PRId64 " of %" PRId64
-                     " samples. Shares are of their time and latency; limits and "
-                     "contention are of the whole run.",
+                     " samples. Shares are of their time and latency; an interval is "
+                     "contended by the traffic of the whole run.",
                      summary->samples, summary->recorded_samples) >= 0)
                 prose_wrapped(out, text);
         free(text);
