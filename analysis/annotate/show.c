@@ -295,7 +295,7 @@ static void show_heading(sqlite3_stmt *block, bool timed, FILE *out)
                 fprintf(out, ", stalled %.1f%% of the cycles",
                         100 * sqlite3_column_double(block, 4));
         if (inlined > 0)
-                fprintf(out, "; %" PRId64 " of them in what is inlined there", inlined);
+                fprintf(out, "; %" PRId64 " of them in inlined functions", inlined);
         fputs("\n\n", out);
         free(name);
 }

@@ -331,7 +331,7 @@ static void about_debug_info(struct list *list, const struct machine *machine,
             machine->debug_files ? "separate debug files are installed in /usr/lib/debug"
                                  : "no separate debug files in /usr/lib/debug");
         REMEDY(finding, "for source lines build with -g, or install the -dbgsym packages "
-                        "of what is examined");
+                        "of the program");
         finding = add(list, "debuginfod", FINDING_NOTE);
         if (urls && *urls) {
                 SAY(finding, "servers are set in DEBUGINFOD_URLS");
