@@ -83,8 +83,9 @@ static int store_intervals(struct analysis *a, struct diag *diag)
             "INSERT INTO interval (interval_id, start_ns, end_ns, lmrl_cycles,"
             " l1_miss_latency_cycles, fb_full_ratio, active_cores, read_gbs, write_gbs,"
             " stall_ratio, memory_stall_ratio, bandwidth_stall_ratio, l2_stall_ratio,"
-            " beyond_l2_stall_ratio, l3_stall_ratio, dram_stall_ratio, busy_ratio)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " beyond_l2_stall_ratio, l3_stall_ratio, dram_stall_ratio, busy_ratio,"
+            " dram_nodes)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &insert, diag);
         const struct interval_series *series = &a->counters.series;
         for (size_t i = 0; code == 0 && i < series->count; i++) {
@@ -106,6 +107,7 @@ static int store_intervals(struct analysis *a, struct diag *diag)
                 statement_bind_real(insert, 15, metrics->l3_stall_ratio);
                 statement_bind_real(insert, 16, metrics->dram_stall_ratio);
                 statement_bind_real(insert, 17, 1 - metrics->idle_part);
+                statement_bind_real(insert, 18, interval_nodes(metrics, &a->machine));
                 code = statement_run(a->db, insert, diag);
         }
         sqlite3_finalize(insert);
@@ -135,11 +137,12 @@ static void judge_intervals(struct analysis *a)
                 }
                 struct machine_facts mix = machine_of_mix(
                     &a->machine, a->metrics[i].remote_part, a->remote_cycles);
+                const struct interval_metrics node =
+                    metrics_of_node(&a->metrics[i], &a->machine);
                 enum answer contended = interval_contended(
-                    &a->metrics[i], uncontended_lmrl(interval, a->counters.known, &mix),
+                    &node, uncontended_lmrl(interval, a->counters.known, &mix),
                     &a->thresholds);
-                enum bound bound =
-                    interval_bound(&a->metrics[i], contended, &a->thresholds);
+                enum bound bound = interval_bound(&node, contended, &a->thresholds);
                 a->judged[i] = (struct judged_interval){
                     interval->id,
                     contended,
@@ -150,7 +153,7 @@ static void judge_intervals(struct analysis *a)
                     a->metrics[i].sets_crowd,
                     interval_buffers_free(&a->metrics[i]),
                     interval_path_use(interval, a->counters.known, &a->machine),
-                    interval_bandwidth_use(&a->metrics[i], &a->machine),
+                    interval_bandwidth_use(&node, &a->machine),
                     traffic_origin(interval, a->counters.known, &a->machine)};
                 a->intervals_of_unknown_contention += contended == ANSWER_UNKNOWN;
                 a->intervals_of_unknown_bound += bound == BOUND_UNKNOWN;

@@ -518,7 +518,7 @@ SELECT min(start_ns), max(end_ns), bound, count(*), sum(contended),
        sum(lmrl_cycles * length_ns) / sum(iif(lmrl_cycles IS NULL, 0, length_ns)),
        sum(read_gbs * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns)),
        sum(write_gbs * length_ns) / sum(iif(write_gbs IS NULL, 0, length_ns)),
-       sum((read_gbs + write_gbs) * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns))
+       sum((read_gbs + write_gbs) / dram_nodes * length_ns) / sum(iif(read_gbs IS NULL, 0, length_ns))
                / (SELECT value FROM machine WHERE key = 'dram_bandwidth_gbs')
 FROM phase_interval_view
 JOIN (SELECT *, end_ns - start_ns AS length_ns FROM interval) USING (interval_id)
@@ -572,14 +572,16 @@ peaked AS (
 SELECT
         interval_id, start_ns, end_ns, active_cores,
         (SELECT value FROM machine WHERE key = 'saturating_cores'), peak_gbs,
-        read_gbs / peak_gbs, write_gbs / coalesce(known_write_gbs, peak_gbs),
+        read_gbs / dram_nodes / peak_gbs,
+        write_gbs / dram_nodes / coalesce(known_write_gbs, peak_gbs),
         use_ratio, coalesce(known_write_gbs, peak_gbs),
         -- Stores and prefetches have traffic that no sample waited for.
         max(busy_ratio, min(use_ratio, 1)),
         min(use_ratio / coalesce(busy_ratio, 1), max(use_ratio, 1))
 FROM (SELECT *, max((read_gbs + write_gbs) / peak_gbs,
                     both_gbs / coalesce(known_write_gbs, peak_gbs)
-                            + (write_gbs - both_gbs) / peak_gbs) AS use_ratio FROM peaked)
+                            + (write_gbs - both_gbs) / peak_gbs) / dram_nodes
+                    AS use_ratio FROM peaked)
 ORDER BY interval_id;
 
 -- What limited each phase, in figures: means over time of utilisation_view, stall_view;

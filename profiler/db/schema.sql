@@ -587,7 +587,8 @@ CREATE TABLE interval (
         beyond_l2_stall_ratio  REAL,
         l3_stall_ratio         REAL,
         dram_stall_ratio       REAL,
-        busy_ratio             REAL
+        busy_ratio             REAL,
+        dram_nodes             REAL
 ) STRICT;
 
 -- One row a source line (or function, where lines are unknown; a function without a name

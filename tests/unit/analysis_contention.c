@@ -374,6 +374,20 @@ TEST(remote_lines_are_slower_on_an_idle_memory_too)
         assert_near(uncontended_lmrl(&i, all_known, &mix), IDLE, 1e-9);
 }
 
+/* One node moves at most its peak, and short intervals little more. */
+TEST(traffic_above_a_nodes_peak_is_of_several_nodes)
+{
+        struct machine_facts nodes = machine;
+        nodes.dram_nodes = 2;
+        struct interval_metrics m = {.read_gbs = 1.5 * machine.dram_bandwidth_gbs};
+        assert_near(interval_nodes(&m, &machine), 1, 0);
+        assert_near(interval_nodes(&m, &nodes), 2, 0);
+        m = metrics_of_node(&m, &nodes);
+        assert_near(interval_bandwidth_use(&m, &nodes), 0.75, 1e-9);
+        m.read_gbs = 1.05 * machine.dram_bandwidth_gbs;
+        assert_near(interval_nodes(&m, &nodes), 1, 0);
+}
+
 /* Additions: 8 of 10 cycles execute nothing during a miss; loads stall at most 0.5. */
 TEST(stalls_that_no_sample_has_are_no_waits_for_memory)
 {

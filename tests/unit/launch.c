@@ -54,8 +54,7 @@ TEST(the_end_is_told_as_it_was)
         assert_int_equal(end.status, SIGSEGV);
 }
 
-/* Of the target and of a child that it waits for. The kernel tells user and kernel time
- * apart by its ticks: each part has dozens of them. */
+/* Of the target and of a child. Each part has dozens of the kernel's ticks. */
 TEST(cpu_time_is_told)
 {
         const int64_t least_ns = 2000000;

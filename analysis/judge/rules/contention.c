@@ -14,6 +14,8 @@ const double FB_FULL_RATIO = 0.25;
 const double FB_SHORT_RATIO = 0.05;
 const double PATH_FULL_PART = 0.8;
 static const double HIDDEN_PHASE_PART = 0.1;
+/* Short intervals move as much more than the peak. */
+static const double OVER_PEAK_PART = 0.1;
 /* H20: idle LMRL varies by up to 6.62 %, and grows at least by half when DRAM is
  * saturated. A threshold within twice the idle variation would flag noise. A threshold of
  * twice the idle LMRL would miss contended intervals. */
@@ -50,6 +52,24 @@ struct machine_facts machine_of_mix(const struct machine_facts *machine,
                 mix.lmrl_threshold_cycles *= mean;
         }
         return mix;
+}
+
+double interval_nodes(const struct interval_metrics *metrics,
+                      const struct machine_facts *machine)
+{
+        double nodes = ceil(interval_bandwidth_use(metrics, machine) - OVER_PEAK_PART);
+        return machine->dram_nodes > 1 && nodes > 1 ? fmin(nodes, machine->dram_nodes)
+                                                    : 1;
+}
+
+struct interval_metrics metrics_of_node(const struct interval_metrics *metrics,
+                                        const struct machine_facts *machine)
+{
+        struct interval_metrics node = *metrics;
+        double nodes = interval_nodes(metrics, machine);
+        node.read_gbs /= nodes;
+        node.write_gbs /= nodes;
+        return node;
 }
 
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],

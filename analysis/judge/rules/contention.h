@@ -30,6 +30,7 @@
         X(dram_latency_cycles)                                                           \
         X(dram_bandwidth_gbs)                                                            \
         X(dram_write_bandwidth_gbs)                                                      \
+        X(dram_nodes)                                                                    \
         X(dram_knee_gbs)                                                                 \
         X(idle_lmrl_cycles)                                                              \
         X(lmrl_threshold_cycles)                                                         \
@@ -93,6 +94,15 @@ double idle_dram_lmrl(const struct machine_facts *facts);
  * of the lines take REMOTE_CYCLES (NAN: not known). */
 struct machine_facts machine_of_mix(const struct machine_facts *machine,
                                     double remote_part, double remote_cycles);
+
+/* The least number of nodes whose memory moves the traffic of METRICS, by the peak of a
+ * node. */
+double interval_nodes(const struct interval_metrics *metrics,
+                      const struct machine_facts *machine);
+
+/* Returns METRICS with the traffic of one of these nodes, as all have the same. */
+struct interval_metrics metrics_of_node(const struct interval_metrics *metrics,
+                                        const struct machine_facts *machine);
 
 /* The LMRL of INTERVAL's loads on an idle memory, in cycles per load. Each missed line
  * counts with the idle latency of its level. NAN if a counter or a fact is missing. */
