@@ -235,6 +235,22 @@ TEST(baseline_of_one_event_is_the_same)
         assert_near(of_two, IDLE / 8.0, 1e-9); /* one line for eight loads */
 }
 
+/* Of four misses DRAM has one; three lines were requested beyond L2, so L3 has two. */
+TEST(baseline_counts_lines_of_l2_as_such)
+{
+        struct interval i = {.gained = {[CONCEPT_L1_MISS] = 4000,
+                                        [CONCEPT_OFFCORE] = 3000,
+                                        [CONCEPT_DRAM_READ] = 1000 * LINE_BYTES}};
+        bool known[CONCEPT_COUNT] = {[CONCEPT_L1_MISS] = true,
+                                     [CONCEPT_FB_HIT] = true,
+                                     [CONCEPT_DRAM_READ] = true,
+                                     [CONCEPT_DRAM_WRITE] = true};
+        assert_near(uncontended_lmrl(&i, known, &machine), (IDLE + 3 * 60) / 4.0, 1e-9);
+        known[CONCEPT_OFFCORE] = true;
+        assert_near(uncontended_lmrl(&i, known, &machine), (IDLE + 2 * 60 + 14) / 4.0,
+                    1e-9);
+}
+
 /* ---- bound ---- */
 
 static enum bound bound_of(double used, double gbs, double fb_full, double pending,

@@ -72,6 +72,22 @@ struct interval_metrics metrics_of_node(const struct interval_metrics *metrics,
         return node;
 }
 
+/* Latency of the misses that caches served. L3 has at most the lines that were requested
+ * beyond L2 and did not come from DRAM. */
+static double cache_cycles(const struct interval *interval,
+                           const bool known[CONCEPT_COUNT],
+                           const struct machine_facts *facts, double cache_lines,
+                           double dram_lines)
+{
+        double l3_lines = cache_lines;
+        if (known[CONCEPT_OFFCORE] && !isnan(facts->l2_latency_cycles))
+                l3_lines = fmin(cache_lines,
+                                fmax(0, interval->gained[CONCEPT_OFFCORE] - dram_lines));
+        double l2_lines = cache_lines - l3_lines;
+        return l3_lines * facts->l3_latency_cycles +
+               (l2_lines > 0 ? l2_lines * facts->l2_latency_cycles : 0);
+}
+
 double uncontended_lmrl(const struct interval *interval, const bool known[CONCEPT_COUNT],
                         const struct machine_facts *facts)
 {
@@ -93,7 +109,7 @@ double uncontended_lmrl(const struct interval *interval, const bool known[CONCEP
             fmax(fmin(lines_read - lines_written, loads), fmin(lines_read, misses));
         double cache_lines = fmax(0, misses - dram_lines);
         return (dram_lines * idle_dram_lmrl(facts) +
-                cache_lines * facts->l3_latency_cycles) /
+                cache_cycles(interval, known, facts, cache_lines, dram_lines)) /
                loads;
 }
 
