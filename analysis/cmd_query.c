@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "command.h"
 #include "command_line.h"
+#include "completed.h"
 #include "named_query.h"
 #include "option_number.h"
 #include "query.h"
@@ -152,12 +153,17 @@ static int no_sql(void)
 static int run(const struct arguments *arguments, const char *sql)
 {
         struct diag diag;
-        struct db *db;
+        struct db *db = NULL;
         bool lacks_findings = false;
         const struct query_limits limits = {arguments->time_limit_s,
                                             arguments->memory_limit_mb << 20};
+        int code = 0;
         query_begin();
-        int code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
+        /* The library's queries read the findings of this version. */
+        if (!arguments->name)
+                code = db_open(arguments->file, DB_READ_ONLY, &db, &diag);
+        else if (!(db = completed_open(arguments->file, "query")))
+                return EXIT_FAILED;
         if (!code)
                 code = db_keep_more(db, &diag);
         if (!code)

@@ -9,8 +9,9 @@
 #include "array.h"
 #include "verdict.h"
 
-/* Limits on the pairs of lines of a file, and on the distances that lines may move. */
-enum { PAIRS_MAX = 1 << 20, DISTANCES_MAX = 64 };
+/* Limits on the pairs of lines of a function, and on the distances that the lines of a
+ * function and of a file may move. */
+enum { PAIRS_MAX = 1 << 20, FUNCTION_DISTANCES_MAX = 4, DISTANCES_MAX = 64 };
 
 /* Weight of a matched pair of lines, plus up to 1 for similar sample counts. A line that
  * became cheap still matches itself if the lines around it agree. */
@@ -85,11 +86,12 @@ static int by_agreement(const void *left, const void *right)
                                             : by_distance(left, right);
 }
 
-static int add_votes(struct alignment *alignment, const struct moved *line)
+/* The function's votes begin at FIRST. */
+static int add_votes(struct alignment *alignment, const struct moved *line, size_t first)
 {
         const struct match_function *function = line->function;
-        for (size_t a = 0; a < function->after_count && alignment->distances < PAIRS_MAX;
-             a++) {
+        for (size_t a = 0;
+             a < function->after_count && alignment->distances - first < PAIRS_MAX; a++) {
                 const struct match_line *to = &function->after[a];
                 if (!moves(to))
                         continue;
@@ -103,21 +105,43 @@ static int add_votes(struct alignment *alignment, const struct moved *line)
         return 0;
 }
 
-/* Sums up the votes of each distance, and retains the distances with most. */
-static void choose_distances(struct alignment *alignment)
+/* Sums up the votes of each distance from FIRST on, and retains the MOST distances with
+ * most. */
+static void keep_best(struct alignment *alignment, size_t first, size_t most)
 {
-        struct vote *votes = alignment->votes;
+        struct vote *votes = alignment->votes + first;
+        const size_t count = alignment->distances - first;
         size_t kept = 0;
-        qsort(votes, alignment->distances, sizeof(*votes), by_distance);
-        for (size_t i = 0; i < alignment->distances; i++)
+        if (!count)
+                return;
+        qsort(votes, count, sizeof(*votes), by_distance);
+        for (size_t i = 0; i < count; i++)
                 if (kept && votes[kept - 1].distance == votes[i].distance)
                         votes[kept - 1].agreement += votes[i].agreement;
                 else
                         votes[kept++] = votes[i];
         qsort(votes, kept, sizeof(*votes), by_agreement);
+        alignment->distances = first + (kept < most ? kept : most);
+}
+
+/* The lines of a function are beside each other. A large function must not outvote the
+ * others. */
+static int choose_distances(struct alignment *alignment)
+{
+        const struct moved *lines = alignment->lines;
+        size_t first = 0;
+        for (size_t i = 0; i < alignment->count; i++) {
+                if (i && lines[i].function != lines[i - 1].function) {
+                        keep_best(alignment, first, FUNCTION_DISTANCES_MAX);
+                        first = alignment->distances;
+                }
+                if (add_votes(alignment, &lines[i], first))
+                        return -ENOMEM;
+        }
+        keep_best(alignment, first, FUNCTION_DISTANCES_MAX);
         const size_t room = 1 + PAIRS_MAX / (alignment->count + 1);
-        const size_t most = room < DISTANCES_MAX ? room : DISTANCES_MAX;
-        alignment->distances = kept < most ? kept : most;
+        keep_best(alignment, 0, room < DISTANCES_MAX ? room : DISTANCES_MAX);
+        return 0;
 }
 
 /* The index of the line NUMBER after the change. */
@@ -228,12 +252,9 @@ static void pair_aligned(const struct alignment *alignment)
 
 static int pair_moved(struct alignment *alignment)
 {
-        for (size_t i = 0; i < alignment->count; i++)
-                if (add_votes(alignment, &alignment->lines[i]))
-                        return -ENOMEM;
-        if (!alignment->distances)
-                return 0;
-        choose_distances(alignment);
+        int code = choose_distances(alignment);
+        if (code || !alignment->distances)
+                return code;
         const size_t cells = alignment->count * alignment->distances;
         alignment->best = calloc(cells, sizeof(double));
         alignment->after = calloc(cells, sizeof(double));

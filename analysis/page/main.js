@@ -62,7 +62,7 @@
         return (stalled === null || memlag.weights[0][0] !== "stalled" ? `${samples} samples.`
             : `Accesses stalled the program for ${memlag.percent(stalled)} of the cycles` + (faulted >= 0.001 ? `, and page faults took ${memlag.percent(faulted)}.` : "."))
             + (data.time.some((row) => row.short !== null) ? short > 0
-                ? used < data.limits.partUse ? ` DRAM bandwidth was short in bursts: for ${memlag.percent(busy)} of that time DRAM was busy, and ${memlag.percent(used / busy)} of its bandwidth was used.`
+                ? used < data.limits.partUse ? ` DRAM bandwidth was short in bursts` + (busy > 0 ? `: for ${memlag.percent(busy)} of that time DRAM was busy, and ${memlag.percent(used / busy)} of its bandwidth was used.` : ".")
                     : ` DRAM bandwidth was short for ${memlag.percent(short)} of the elapsed time.` : " DRAM bandwidth was not short." : "");
     }
 

@@ -113,11 +113,13 @@ static void say_short(FILE *text, const struct report_summary *summary)
                 fprintf(text, " DRAM bandwidth was short in bursts in %" PRId64 " of ",
                         summary->contended_intervals);
                 prose_counted(text, summary->intervals, "intervals");
-                fprintf(text,
-                        ": for %.0f %% of their time DRAM was busy, and %.0f %% of its "
-                        "bandwidth was used",
-                        100 * summary->contended_busy,
-                        100 * summary->contended_use / summary->contended_busy);
+                if (summary->contended_busy > 0)
+                        fprintf(
+                            text,
+                            ": for %.0f %% of their time DRAM was busy, and %.0f %% of "
+                            "its bandwidth was used",
+                            100 * summary->contended_busy,
+                            100 * summary->contended_use / summary->contended_busy);
         } else
                 fprintf(text, " DRAM bandwidth was short for %.0f %% of the elapsed time",
                         100 * summary->short_time_share);
@@ -567,12 +569,13 @@ static int write_remedy(FILE *out, sqlite3_stmt *row, const struct report_advice
         FILE *memory = open_memstream(&text, &length);
         if (!memory)
                 return -ENOMEM;
-        const char *cache = statement_text(row, 17);
-        if (*cache)
+        char *cache = statement_printable(row, 17);
+        if (cache)
                 fprintf(memory, "The data came from %s: ", cache);
         else
                 fprintf(memory, "%c%s: ", toupper((unsigned char)*advice->meaning),
                         advice->meaning + 1);
+        free(cache);
         fprintf(memory, "%s.", report_remedy(advice, pattern_of(row)));
         print_holder(memory, row);
         print_line_use(memory, row);

@@ -297,12 +297,13 @@ static int explain_pools(struct db *db, const struct report_options *options, FI
 
 enum { PAIRS_SHOWN = 5 };
 
-/* Objects, or pairs of objects, with fields to separate. Columns: at most four fields,
- * the object, HITM samples, whether elements of an array share lines. */
+/* Known objects, or pairs of these, with fields to separate. Columns: at most four
+ * fields, the object, HITM samples, whether elements of an array share lines. */
 /* clang-format off */
 #define OBJECTS_OF(pair) pair ".low = l.low AND " pair ".high = l.high"
 static const char sharing_sql[] =
-    "WITH pair AS MATERIALIZED (SELECT *, other_object_id IS NOT object_id AS two,"
+    "WITH shared AS MATERIALIZED (SELECT object_id, line_address, hitm FROM sharing_view),"
+    " pair AS MATERIALIZED (SELECT *, other_object_id IS NOT object_id AS two,"
     "  min(coalesce(object_id, -1), coalesce(other_object_id, -1)) AS low,"
     "  max(coalesce(object_id, -1), coalesce(other_object_id, -1)) AS high"
     "  FROM sharing_pair_view),"
@@ -318,11 +319,11 @@ static const char sharing_sql[] =
     "   group_concat(iif(rank <= 4, name, '...'), iif(all_names = 2, ' and ', ', ')) AS names"
     "  FROM (SELECT * FROM named ORDER BY rank) WHERE rank <= 5 GROUP BY low, high) "
     "SELECT names || iif(low = high, ' of ' || coalesce(object, '?'), ''), object,"
-    " (SELECT sum(hitm) FROM sharing_view AS v WHERE coalesce(v.object_id, -1) IN (low, high)"
+    " (SELECT sum(hitm) FROM shared AS v WHERE v.object_id IN (low, high)"
     "  AND line_address IN (SELECT line_address FROM side AS s WHERE " OBJECTS_OF("s") ")) AS hitm,"
     " EXISTS (SELECT 1 FROM pair AS p WHERE " OBJECTS_OF("p") " AND NOT two"
     "  AND field = other_field)"
-    " FROM listed AS l ORDER BY hitm DESC, low, high LIMIT ?1";
+    " FROM listed AS l WHERE low >= 0 ORDER BY hitm DESC, low, high LIMIT ?1";
 /* clang-format on */
 
 static void say_shared(sqlite3_stmt *row, FILE *out)

@@ -523,7 +523,7 @@ static const char fitting_sql[] =
     "  FROM object_finding JOIN data_object AS o USING (object_id)"
     "  LEFT JOIN object_gain_finding USING (object_id)"
     "  WHERE o.kind IN ('heap', 'global', 'mmap') AND o.size_bytes >= 2 << 20"
-    "  AND max(iif(verdict IN ('tlb', 'page-faults'), stalled_ratio, 0),"
+    "  AND max(iif(verdict IN ('tlb', 'page-faults'), coalesce(stalled_ratio, 0), 0),"
     "   coalesce(fault_ratio, 0), coalesce(gain_ratio, 0)) >= ?1)"
     " SELECT fix FROM (SELECT * FROM huge UNION ALL SELECT * FROM ("
     "  SELECT fix, max(stalled) AS most FROM fitting WHERE fix IS NOT NULL GROUP BY fix"

@@ -63,7 +63,7 @@ int main(void)
         return a[5] + b[6] + c[7] + d[8] - 10;
 }
 END
-cc -O0 -g arrays.c -o arrays
+"$CC" -O0 -g arrays.c -o arrays
 "$MEMLAG" whatif $SKYLAKE -o arrays.db -- ./arrays 2>err || fail "arrays: $(cat err)"
 holds arrays.db 4 "SELECT count(*) FROM whatif_run WHERE fix GLOB 'object:*=hugepages'"
 # Without an impossible fix the others that were asked for are tried, and shown if they gain nothing.

@@ -14,6 +14,8 @@
 #include "verdict.h"
 
 static const double IDLE_GAPS = 10;
+/* Fewer gaps have no median that says what is usual. */
+static const size_t GAPS_MIN = 10;
 
 static int compare_int64(const void *left, const void *right)
 {
@@ -44,8 +46,12 @@ double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_
                 gaps[apart++] = time - before;
                 before = time;
         }
+        if (apart < GAPS_MIN) {
+                free(gaps);
+                return NAN;
+        }
         qsort(gaps, apart, sizeof(*gaps), compare_int64);
-        double limit = apart ? IDLE_GAPS * (double)gaps[apart / 2] : 0, idle = 0;
+        double limit = IDLE_GAPS * (double)gaps[apart / 2], idle = 0;
         for (size_t i = apart; i-- > 0 && (double)gaps[i] > limit;)
                 idle += (double)gaps[i];
         free(gaps);

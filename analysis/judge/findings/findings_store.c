@@ -27,6 +27,7 @@ struct verdict_facts findings_facts(const struct tally *tally, const struct tall
             tally->retirements == tally->samples &&
             (stalled.value > 0 || stalled.high < VERDICT_HIDDEN_RATIO_MAX ||
              tally->retirements >= VERDICT_UNSTALLED_MIN);
+        facts.may_stall = stalled.high >= VERDICT_HIDDEN_RATIO_MAX;
         return facts;
 }
 

@@ -87,6 +87,7 @@ struct certainty verdict_certainty(const struct verdict_facts *facts)
                 try_term(facts, verdict, term, false, &certainty);
         }
         certainty.sure =
-            certainty.margin >= fmax(CERTAINTY_MARGIN_SURE, chance(facts, verdict));
+            certainty.margin >= fmax(CERTAINTY_MARGIN_SURE, chance(facts, verdict)) &&
+            !(verdict == VERDICT_NONE && facts->may_stall);
         return certainty;
 }

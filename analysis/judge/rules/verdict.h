@@ -160,6 +160,9 @@ struct verdict_facts {
         /* Each sample has its stall time. If no load stalled, the samples are many enough
          * to show that few loads do. */
         bool stalls_known;
+        /* The range of its share of the cycles does not end below
+         * VERDICT_HIDDEN_RATIO_MAX. */
+        bool may_stall;
         /* Share of the run's cycles per cycle of cause_retire_cycles; NAN if not known.
          */
         double cycle_ratio;
