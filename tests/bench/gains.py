@@ -13,7 +13,6 @@ stored by 'pairs.py --save': the median over runs before and after in turns.
 A prediction is near a gain if they differ by at most 30 % of it or 3 points. A gain within 3 points
 of 0 has no direction. Neither has a real one whose range (95 % confidence of the median) contains
 0."""
-import argparse
 import collections
 import contextlib
 import csv
@@ -27,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 
+import pairs
+
 NEAR_RATIO, NEAR_POINTS = 0.3, 0.03
 # A smaller gain is none.
 NO_GAIN = 0.03
@@ -35,33 +36,20 @@ PARTS = "16"
 # The line that stalls longest has its data in time; the change removes all of its stalls.
 IN_TIME, STALLS = "line=in-time", "stalls"
 # The change brings lines before their use: in-time. It uses all of a line at once: memory.
-# It ends the crowding of lines in few sets: cache-sets.
+# It ends the crowding of lines in few sets: cache-sets. 8 MiB (bits-for-bytes) fit into L3, and
+# 256 KiB (list-in-cache) into L2.
 FIXES = {
-    "huge-pages": "object:map=hugepages",
-    "huge-pages-chain": "object:map=hugepages",
-    "reuse-memory": "page-faults",
-    "packed-records": "translation",
-    "loop-order": "memory",
-    "multiply-order": "memory",
-    "blocking": "cache-sets",
-    "padding": "cache-sets",
-    "sorted-indices": "memory",
-    "columns-layout": "type:record=soa",
-    "hot-cold": "type:mixed=soa",
+    "huge-pages": "object:map=hugepages", "huge-pages-chain": "object:map=hugepages",
+    "reuse-memory": "page-faults", "packed-records": "translation",
+    "loop-order": "memory", "multiply-order": "memory", "sorted-indices": "memory",
+    "blocking": "cache-sets", "padding": "cache-sets",
+    "columns-layout": "type:record=soa", "hot-cold": "type:mixed=soa",
     "fields-together": "type:apart=reorder(first,last)",
     "aligned-records": "type:crossing=align(64)",
-    # 8 MiB fit into L3.
-    "bits-for-bytes": "dram-latency",
-    "list-in-order": IN_TIME,
-    # 256 KiB fit into L2.
-    "list-in-cache": "l3-latency",
-    "four-chains": IN_TIME,
-    "software-prefetch": IN_TIME,
-    "indexed-prefetch": IN_TIME,
-    "jump-pointers": IN_TIME,
-    "nontemporal": "object:map=nontemporal",
-    "store-forwarding": STALLS,
-    "false-sharing": "sharing",
+    "bits-for-bytes": "dram-latency", "list-in-cache": "l3-latency",
+    "list-in-order": IN_TIME, "four-chains": IN_TIME, "software-prefetch": IN_TIME,
+    "indexed-prefetch": IN_TIME, "jump-pointers": IN_TIME,
+    "nontemporal": "object:map=nontemporal", "store-forwarding": STALLS, "false-sharing": "sharing",
 }
 CYCLES = ("SELECT total(value) FROM reading JOIN counter USING (counter_id)"
           " WHERE name = 'cpu_clk_unhalted.thread'")
@@ -186,13 +174,7 @@ def compare(options, name, times, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("memlag", type=os.path.abspath)
-    parser.add_argument("pairs", type=os.path.abspath, help="the program, built from pairs.c")
-    parser.add_argument("names", nargs="*", help="pairs; all without any")
-    parser.add_argument("--option", action="append", default=[],
-                        help="one more option for memlag, such as --sim-cpu=host")
+    parser = pairs.parser_of(__doc__)
     parser.add_argument("--real", type=pathlib.Path, help="real times, of pairs.py --save")
     parser.add_argument("--csv", type=pathlib.Path, help="write the gains to this file")
     options = parser.parse_intermixed_args()

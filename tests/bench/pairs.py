@@ -102,15 +102,21 @@ def compare(options, names, changes, times):
           f" size within 30 % in {near} of {len(names)}.")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+def parser_of(text):
+    """A parser of what programs that compare pairs have in common; TEXT tells of the program."""
+    parser = argparse.ArgumentParser(description=text,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("memlag", type=os.path.abspath)
     parser.add_argument("pairs", type=os.path.abspath, help="the program, built from pairs.c")
     parser.add_argument("names", nargs="*", help="pairs; all without any")
-    parser.add_argument("--rounds", type=int, default=5, help="real runs of each variant (5)")
     parser.add_argument("--option", action="append", default=[],
                         help="one more option for memlag record, such as --sim-cpu=host")
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="real runs of each variant (5)")
     parser.add_argument("--save", type=pathlib.Path, help="write the real times here, and end")
     parser.add_argument("--real", type=pathlib.Path, help="take the real times from this file")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this directory")

@@ -60,8 +60,7 @@ MOST = 0.5
 SEVERAL = "several"
 # Costs overlap: a verdict is right if its own cost saves nearly as much as the best.
 NEARLY = 0.8
-# A line for which no fix saves this share of the cycles has the verdict none: as the judge's
-# verdict_cost_ratio.
+# If no fix saves this share of the cycles, the verdict is none (the judge's verdict_cost_ratio).
 LEAST_GAIN = 0.005
 LEAST_STALLED, LEAST_SAMPLES = 0.05, 20
 

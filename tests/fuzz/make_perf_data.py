@@ -72,25 +72,13 @@ def process_records():
     return b"".join(
         (
             mapping(2**32 - 1, kernel, b"[kernel.kallsyms]_text", 1),
-            name(5, 5, b"shell", 1 << 13, 2),
-            mapping(5, 0x400000, b"/bin/sh", 3),
-            mapping(5, 0x7FF000, b"[stack]", 4),
-            task(7, 6, 5, 6, 5, 5),
-            task(7, 6, 6, 7, 6, 6),
-            task(7, 7, 6, 7, 7, 7),
-            name(6, 7, b"worker", 0, 8),
-            sample(7, memory, 9),
-            name(6, 6, b"program", 1 << 13, 10),
-            mapping(6, 0x400000, b"/bin/program", 11),
-            mapping(6, 0x401000, b"//anon", 12),
-            sample(7, memory, 13),
-            task(4, 6, 5, 7, 6, 14),
-            task(4, 6, 5, 6, 5, 15),
-            record(68, b""),
-            task(7, 6, 5, 6, 5, 16),
-            sample(7, memory, 17),
-            task(4, 5, 1, 5, 1, 18),
-            sample(7, memory, 19),
+            name(5, 5, b"shell", 1 << 13, 2), mapping(5, 0x400000, b"/bin/sh", 3),
+            mapping(5, 0x7FF000, b"[stack]", 4), task(7, 6, 5, 6, 5, 5), task(7, 6, 6, 7, 6, 6),
+            task(7, 7, 6, 7, 7, 7), name(6, 7, b"worker", 0, 8), sample(7, memory, 9),
+            name(6, 6, b"program", 1 << 13, 10), mapping(6, 0x400000, b"/bin/program", 11),
+            mapping(6, 0x401000, b"//anon", 12), sample(7, memory, 13), task(4, 6, 5, 7, 6, 14),
+            task(4, 6, 5, 6, 5, 15), record(68, b""), task(7, 6, 5, 6, 5, 16),
+            sample(7, memory, 17), task(4, 5, 1, 5, 1, 18), sample(7, memory, 19),
         )
     )
 

@@ -38,6 +38,7 @@ share()
 }
 expect "a chase waits for latency" "$(share latency latency_ratio)" 1
 expect "many lines wait for buffers" "$(share in-core bandwidth_ratio)" 1
+holds run.db 1 "SELECT min(busy_ratio) > 0.5 FROM phase_limit_view WHERE bound = 'latency'"
 
 # A chain of loads that hit L1: most cycles execute nothing, and no load missed L1. The table
 # and the queries call that by one name, which is not the view's.

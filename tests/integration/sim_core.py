@@ -12,23 +12,12 @@ MANY = 4000000  # where branches are predicted in windows only
 MEMLAG, PROGRAM = os.environ["MEMLAG"], "./sim_core"
 subprocess.run([os.environ["CC"], "-O2", "-o", PROGRAM, __file__.replace(".py", ".c")], check=True)
 PRESET = {  # of the CPU that is simulated, set here so that the test knows them
-    "l3.latency_cycles": 60,
-    "page_walk.latency_cycles": 0,
-    "stlb.latency_cycles": 0,
-    "l1d.latency_cycles": 5,
-    "core.issue_width": 4,
-    "core.lock_cycles": 18,
-    "branch.mispredict_cycles": 16,
-    "fetch.runs_per_cycle": 1,
-    "fetch.loop_instructions": 0,
-    "fetch.call_cycles": 7,
-    "core.unforwarded_cycles": 15,
-    "store_forward.latency_cycles": 7,
-    "store_forward.vector_cycles": 9,
-    "store_forward.renamed_cycles": 0,
-    "store_forward.renames": 0,
-    "arithmetic.multiply_cycles": 3,
-    "float.add_cycles": 4,
+    "l3.latency_cycles": 60, "page_walk.latency_cycles": 0, "stlb.latency_cycles": 0,
+    "l1d.latency_cycles": 5, "core.issue_width": 4, "core.lock_cycles": 18,
+    "branch.mispredict_cycles": 16, "fetch.runs_per_cycle": 1, "fetch.loop_instructions": 0,
+    "fetch.call_cycles": 7, "core.unforwarded_cycles": 15, "store_forward.latency_cycles": 7,
+    "store_forward.vector_cycles": 9, "store_forward.renamed_cycles": 0,
+    "store_forward.renames": 0, "arithmetic.multiply_cycles": 3, "float.add_cycles": 4,
     "float.divide_cycles": 14,
 }
 

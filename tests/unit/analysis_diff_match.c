@@ -167,3 +167,26 @@ TEST(functions_with_few_samples_move_as_their_file)
         };
         expect_file(untold, 1);
 }
+
+/* A function of many lines is unmoved, a small one below it moved: neither outvotes the
+ * other. */
+TEST(a_function_of_many_lines_leaves_others_their_distance)
+{
+        enum { MANY = 200, MOVED = 150 };
+        struct match_line many[MANY], before[MOST], after[MOST];
+        size_t found[2][MANY];
+        const struct match_function functions[] = {
+            {many, many, MANY, MANY, false, found[0]},
+            {before, after, MOST, MOST, false, found[1]}};
+        for (int i = 0; i < MANY; i++)
+                many[i] = (struct match_line){100 + i, 5 + i % 9};
+        for (int i = 0; i < MOST; i++) {
+                before[i] = (struct match_line){1000 + 7 * i, 5 + 4 * i};
+                after[i] = (struct match_line){1000 + 7 * i + MOVED, 5 + 4 * i};
+        }
+        assert_int_equal(match_lines(functions, 2), 0);
+        for (size_t i = 0; i < MANY; i++)
+                assert_int_equal(found[0][i], i);
+        for (size_t i = 0; i < MOST; i++)
+                assert_int_equal(found[1][i], i);
+}

@@ -77,11 +77,8 @@ TEST(hidden_waits_are_none)
 /* A verdict names one cause, and its stall time has to matter: 0.5 % of the cycles. */
 TEST(stalls_of_several_small_causes_are_none)
 {
-        struct verdict_facts facts = {.latencies = 100,
-                                      .stalls = 100,
-                                      .stalls_known = true,
-                                      .cost_ratio = 0.5,
-                                      .cycle_ratio = 1e-6};
+        struct verdict_facts facts = {OF(100, 0.5), .stalls = 100, .stalls_known = true};
+        facts.cycle_ratio = 1e-6;
         facts.cause_retire_cycles[CAUSE_DRAM] = 4900;
         facts.cause_retire_cycles[CAUSE_CACHE] = 4800;
         assert_int_equal(verdict_of(&facts), VERDICT_NONE);
