@@ -107,7 +107,7 @@ holds fill.db 1 "SELECT count(*) > 50 AND sum(op = 'store' AND addr IS NOT NULL)
         FROM sample_view WHERE function = 'main'"
 "$MEMLAG" report -v loads.db >report
 grep -q "^memlag: measured by clock" report || fail "the report's first line: $(head -1 report)"
-tr '\n' ' ' <report | grep -q "contention are not known" ||
+tr '\n' ' ' <report | grep -q "contention are unknown" ||
         fail "the report does not say what it cannot know"
 # Every table has shares of stalled time, and nothing that a timer does not know.
 for by in line function object type interval caller; do
@@ -285,7 +285,7 @@ for mode in none fp; do
         grep -q "samples in the heap tracker" err || "$MEMLAG" report -v mallocs.db |
                 grep -q "samples in the heap tracker" || fail "$mode: not reported"
         "$MEMLAG" report -v mallocs.db | sed '/^stalled /,$d' | tr '\n' ' ' >head.txt
-        says "'memlag record --no-heap' does without it" head.txt
+        says "'memlag record --no-heap' leaves out the tracker" head.txt
         holds mallocs.db 0 "SELECT count(*)
                 FROM location JOIN module USING (module_id) WHERE path LIKE '%vgpreload%'"
         # Where the kernel trusts the time stamp counter, the tracker asks no clock.
