@@ -154,8 +154,8 @@ static void put_estimates_for_people(struct cells *row, const char *unit,
 enum { CHANGE_COLUMNS = 5, MEASURED_COLUMNS = 2, KIND_COLUMNS_MAX = 3 };
 _Static_assert(CHANGE_COLUMNS + KIND_COLUMNS_MAX <= CELLS_MAX, "a row has more cells");
 
-/* The rows are shown twice, if both recordings have a first run: their CPU time was
- * measured, and has a table of its own. */
+/* If both recordings have a first run, a second table shows the rows' measured CPU time.
+ */
 enum figures { FIGURES_CHANGE, FIGURES_MEASURED };
 
 static void put_measured(struct cells *row, double before, double after)

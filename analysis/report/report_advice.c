@@ -180,8 +180,7 @@ int report_say_set_conflicts(struct db *db, FILE *text, struct diag *diag)
         if (lines)
                 fprintf(text,
                         "Set conflicts: most L1 misses were in few sets at %s. Pad rows "
-                        "whose "
-                        "length is a power of two, or work in blocks.\n",
+                        "whose length is a power of two, or work in blocks.\n",
                         lines);
         free(lines);
         sqlite3_finalize(row);

@@ -230,9 +230,8 @@ static int say_chains(struct db *db, FILE *text, const struct report_summary *su
         if (code > 0)
                 fprintf(text,
                         " For at least %.1f%% of the cycles it waited for other "
-                        "instructions, "
-                        "such as dependent additions%s%s%s. Faster memory does not help "
-                        "there.",
+                        "instructions, such as dependent additions%s%s%s. Faster memory "
+                        "does not help there.",
                         100 * ratio,
                         report_predicts_branches(summary) ? " and mispredicted branches"
                                                           : "",

@@ -18,8 +18,8 @@
         "           max(" file ") OVER (PARTITION BY base) THEN base ELSE " file " END " \
         " || iif(" file " IS NULL, '', ':' || coalesce(" line ", '?')) "
 
-/* BOUND, of an interval, in words. Its class "compute" has all cycles but those of M17's
- * memory stalls: in most of them, nothing may have been executed either. */
+/* BOUND, of an interval, in words. Its class "compute" has all cycles outside of M17's
+ * memory stalls. Most of these cycles can be other stalls. */
 #define REPORT_BOUND(bound)                                                              \
         " iif(" bound " = 'compute' AND other_stall_ratio >= 0.5, 'other stalls', " bound ") "
 

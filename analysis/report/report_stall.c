@@ -175,11 +175,10 @@ static void say_tracker(FILE *text, const struct report_summary *summary)
         double share = taken > 0 ? (double)summary->tracker_samples / taken : 0;
         if (share > TRACKER_SHARE_MIN && !summary->selection)
                 fprintf(text,
-                        " Another %" PRId64 " samples (%.0f%% of all) were in memlag's "
-                        "heap tracker, which slowed "
-                        "the program; they are in no row. 'memlag record --no-heap' "
-                        "leaves out "
-                        "the tracker and the names of heap blocks.",
+                        " Another %" PRId64
+                        " samples (%.0f%% of all) were in memlag's heap tracker, which "
+                        "slowed the program; they are in no row. 'memlag record "
+                        "--no-heap' leaves out the tracker and the names of heap blocks.",
                         summary->tracker_samples, 100 * share);
 }
 

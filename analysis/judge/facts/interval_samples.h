@@ -14,7 +14,7 @@
  * of COUNT samples that waited for DRAM. Samples less than LATENCY_NS apart (NAN: not
  * known) overlap, and have no gap: threads may run in step. A gap of more than ten times
  * the median gap is idle; chance makes one gap in a thousand as long. Times outside the
- * span count as its ends. NAN: too few samples for a verdict. */
+ * span count as its ends. NAN: too few samples for a verdict, or too few gaps. */
 double idle_part(const int64_t *times_ns, size_t count, int64_t start_ns, int64_t end_ns,
                  double latency_ns);
 

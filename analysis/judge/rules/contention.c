@@ -54,6 +54,11 @@ struct machine_facts machine_of_mix(const struct machine_facts *machine,
         return mix;
 }
 
+static double traffic_gbs(const struct interval_metrics *metrics)
+{
+        return metrics->read_gbs + metrics->write_gbs;
+}
+
 double interval_nodes(const struct interval_metrics *metrics,
                       const struct machine_facts *machine)
 {
@@ -126,7 +131,7 @@ static bool is_too_few_cores(const struct interval_metrics *metrics, double move
 static double busy_gbs(const struct interval_metrics *metrics)
 {
         double idle = isnan(metrics->idle_part) ? 0 : metrics->idle_part;
-        return (metrics->read_gbs + metrics->write_gbs) / fmax(1 - idle, 1e-3);
+        return traffic_gbs(metrics) / fmax(1 - idle, 1e-3);
 }
 
 /* Too few samples may hide a short phase of contention: its traffic can be small in the
@@ -153,13 +158,13 @@ static bool is_saturated_by_writes(const struct interval_metrics *metrics,
 double interval_bandwidth_use(const struct interval_metrics *metrics,
                               const struct machine_facts *machine)
 {
-        return (metrics->read_gbs + metrics->write_gbs) / machine->dram_bandwidth_gbs;
+        return traffic_gbs(metrics) / machine->dram_bandwidth_gbs;
 }
 
 static bool is_saturated(const struct interval_metrics *metrics,
                          const struct thresholds *thresholds)
 {
-        return metrics->read_gbs + metrics->write_gbs >= thresholds->saturated_gbs ||
+        return traffic_gbs(metrics) >= thresholds->saturated_gbs ||
                is_saturated_by_writes(metrics, thresholds);
 }
 
@@ -168,7 +173,7 @@ static bool is_saturated(const struct interval_metrics *metrics,
 static bool is_near_the_limit(const struct interval_metrics *metrics, double baseline,
                               const struct thresholds *thresholds)
 {
-        return metrics->read_gbs + metrics->write_gbs >= thresholds->near_gbs &&
+        return traffic_gbs(metrics) >= thresholds->near_gbs &&
                !is_saturated(metrics, thresholds) && metrics->lmrl_cycles > baseline;
 }
 
@@ -274,8 +279,7 @@ static bool is_held_up(const struct interval_metrics *metrics)
 static bool is_in_short_bursts(const struct interval_metrics *metrics,
                                const struct thresholds *thresholds)
 {
-        return metrics->read_gbs + metrics->write_gbs <= thresholds->bandwidth_gbs &&
-               !is_held_up(metrics);
+        return traffic_gbs(metrics) <= thresholds->bandwidth_gbs && !is_held_up(metrics);
 }
 
 enum bound interval_bound(const struct interval_metrics *metrics, enum answer contended,

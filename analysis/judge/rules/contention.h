@@ -52,8 +52,8 @@ struct thresholds {
         double quiet_lmrl_cycles;
         /* An interval with less traffic is not contended, at any LMRL. */
         double bandwidth_gbs;
-        /* An interval with more traffic has little bandwidth left: more requests at a
-         * time would soon be short of it. */
+        /* An interval with more traffic has little bandwidth left: a few more parallel
+         * requests would use it up. */
         double near_gbs;
         /* An interval with more traffic, or more writes, is saturated, at any LMRL. */
         double saturated_gbs;

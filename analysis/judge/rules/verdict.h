@@ -167,8 +167,8 @@ struct verdict_facts {
          */
         double cycle_ratio;
         double fault_ratio; /* share of the run's cycles in the kernel for page faults */
-        /* Loads may have waited for DRAM bandwidth, and most of them are of intervals
-         * without a known answer. */
+        /* Loads may have waited for DRAM bandwidth. For most of them, contention in
+         * their interval is not known. */
         bool bandwidth_untold;
 };
 
